@@ -1,0 +1,53 @@
+"""Slanted-plane stereo: dense disparity, planes and occlusion boundaries from a rectified pair.
+
+The public names are imported when first used, so that ``import slanted`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "Calibration": "slanted.io",
+    "InputError": "slanted.errors",
+    "Result": "slanted.result",
+    "Settings": "slanted.settings",
+    "SlantedError": "slanted.errors",
+    "SlantedWarning": "slanted.errors",
+    "estimate": "slanted.pipeline",
+    "read_calibration": "slanted.io",
+    "read_disparity": "slanted.io",
+    "read_image": "slanted.io",
+    "register_matcher": "slanted.matching",
+    "write_disparity": "slanted.io",
+    "write_image": "slanted.io",
+}
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (all are strings)
+
+if TYPE_CHECKING:
+    from slanted.errors import InputError, SlantedError, SlantedWarning
+    from slanted.pipeline import estimate
+    from slanted.io import (
+        Calibration,
+        read_calibration,
+        read_disparity,
+        read_image,
+        write_disparity,
+        write_image,
+    )
+    from slanted.matching import register_matcher
+    from slanted.result import Result
+    from slanted.settings import Settings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'slanted' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

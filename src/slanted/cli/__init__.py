@@ -1,0 +1,56 @@
+"""The command line: one module a command, each thin."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+import click
+
+from slanted import __version__
+from slanted.errors import SlantedError, SlantedWarning
+
+COMMANDS = ("run", "demo", "evaluate", "info", "settings")
+
+
+class _Commands(click.Group):
+    """Loads a command's module only when it is needed, so that ``--help`` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"slanted.cli.{cmd_name}").command
+        return command
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="slanted")
+def slanted() -> None:
+    """Slanted-plane stereo: dense disparity from a rectified pair."""
+
+
+def main() -> None:
+    """Run the command line; a SlantedError becomes one sentence and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        slanted.main()
+    except SlantedError as error:
+        click.echo(f"slanted: error: {error}", err=True)
+        sys.exit(2)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any
+) -> None:
+    if issubclass(category, SlantedWarning):
+        click.echo(f"slanted: warning: {message}", err=True)
+    else:
+        click.echo(warnings.formatwarning(message, category, filename, lineno), err=True, nl=False)

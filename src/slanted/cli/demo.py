@@ -1,0 +1,64 @@
+"""``slanted demo``: the pipeline on a real pair that ships with scikit-image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slanted.cli.options import PathArgument, report_options, settings_options
+from slanted.cli.report import Report, seconds_table, table
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+
+ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
+
+
+@click.command(name="demo", short_help="Run on a real pair, with errors and pictures.")
+@click.option("-o", "--output", type=PathArgument, default="slanted-demo", show_default=True,
+              metavar="DIR", help="Folder to write to.")  # fmt: skip
+@settings_options
+@report_options
+def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> None:
+    """Run on Middlebury's Motorcycle, which ships inside scikit-image, and measure the errors.
+
+    Writes the disparity in three formats, pictures of it and of its errors, and a point cloud.
+    """
+    from slanted.evaluation.metrics import evaluate
+    from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
+    from slanted.io import write_image
+    from slanted.output.folder import check_folder, summary, write_result
+    from slanted.output.pictures import colour_disparity, colour_error
+    from slanted.pipeline import estimate
+
+    check_folder(output)
+    with Report(quiet=quiet, as_json=as_json) as report:
+        left, right, truth = load_motorcycle()
+        result = estimate(left, right, settings, progress=report.progress)
+        scores = {
+            "disparity": evaluate(result.disparity, truth),
+            "matches only": evaluate(result.matched, truth),
+        }
+        files = write_result(output, result, left, CALIBRATION)
+        pictures = {
+            "left.png": left,
+            "ground_truth_colour.png": colour_disparity(truth),
+            "error.png": colour_error(result.disparity, truth),
+        }
+        for name, picture in pictures.items():
+            write_image(output / name, picture)
+        files += list(pictures)
+    rows = [(name, *(f"{score[f'{name}-all']:.2f}" for score in scores.values())) for name in ROWS]
+    lines = [
+        "Middlebury 2014 Motorcycle, all pixels; out-kpx and D1 in %, epe and rms in px",
+        "('matches only' has holes, which count as errors in %)",
+        "",
+        *table(("metric", *scores), rows),
+        "",
+        *seconds_table(result.seconds),
+        "",
+        f"wrote to {output}: {', '.join(files)}",
+    ]
+    report.outcome({**summary(result), "errors": scores, "files": files}, lines)

@@ -1,0 +1,110 @@
+"""Options that several commands share, and the settings tree as options."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slanted.settings import Settings, leaves
+
+if TYPE_CHECKING:
+    from slanted.io import Calibration
+
+SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
+"""Settings that have an option of their own; every other one is reached by its dotted name."""
+
+PathArgument = click.Path(path_type=Path)
+
+
+def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command all settings as options, and pass it a ready ``settings``.
+
+    Later wins: preset, file, ``--set``, then options by name.
+    """
+    known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
+
+    @functools.wraps(command)
+    def with_settings(
+        preset: str, settings_file: Path | None, assignments: tuple[str, ...], **options: Any
+    ) -> Any:
+        settings = Settings.preset(preset)
+        if settings_file is not None:
+            settings = Settings.load(settings_file, settings)
+        for assignment in assignments:
+            path, equals, text = assignment.partition("=")
+            if not equals:
+                raise click.UsageError(f"--set: expected key=value, got {assignment!r}")
+            settings = settings.with_value(path.strip(), text.strip())
+        for path in known:
+            text = options.pop(_parameter(path))
+            if text is not None:
+                settings = settings.with_value(path, text)
+        return command(settings=settings, **options)
+
+    short = {path: option for option, path in SHORT.items()}
+    decorated: Callable[..., Any] = with_settings
+    for path, described in reversed(known.items()):
+        names = [f"--{path.replace('_', '-')}", *([short[path]] if path in short else [])]
+        decorated = click.option(
+            *dict.fromkeys(names),
+            _parameter(path),
+            metavar="N" if described.kind is int else "VALUE",
+            help=described.doc,
+            hidden=path not in short,
+        )(decorated)
+    for option in (
+        click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE",
+                     help="Change any setting; `slanted settings` lists them. Repeatable."),
+        click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
+                     help="Settings as TOML, laid over the preset."),
+        click.option("--preset", default="default", show_default=True, metavar="NAME",
+                     help="`default` is the best we know, `paper` follows the publication."),
+    ):  # fmt: skip
+        decorated = option(decorated)
+    return decorated
+
+
+def _parameter(path: str) -> str:
+    return "setting__" + path.replace(".", "__")
+
+
+def calibration_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the camera's calibration, as a file or as numbers."""
+    for option in (
+        click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
+        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels, without a file."),
+        click.option("--calib", type=PathArgument, metavar="FILE",
+                     help="Calibration (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds depth and "
+                     "a point cloud."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def load_calibration(
+    calib: Path | None, fx: float | None, baseline: float | None, size: tuple[int, int]
+) -> Calibration | None:
+    """Return the calibration of the options, or None; `size` is height and width."""
+    from slanted.io import Calibration, read_calibration
+
+    if calib is not None:
+        if fx is not None or baseline is not None:
+            raise click.UsageError("--calib: give either a file or --fx and --baseline, not both")
+        return read_calibration(calib)
+    if fx is None and baseline is None:
+        return None
+    if fx is None or baseline is None:
+        raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
+    height, width = size
+    # Without a principal point the image's centre is the best guess.
+    return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
+
+
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--json`` and ``--quiet``."""
+    command = click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(command)

@@ -1,0 +1,50 @@
+"""What can go wrong, as types.
+
+Every message is one sentence: the file or argument by name, what was expected, what came, and what
+to do. The command line prints it and exits with code 2; the library never prints.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class SlantedError(Exception):
+    """Base of every error that slanted raises on purpose."""
+
+
+class InputError(SlantedError, ValueError):
+    """An argument or array cannot be used."""
+
+
+class SettingsError(InputError):
+    """A setting is unknown, of the wrong type or out of its range."""
+
+
+class RectificationError(InputError):
+    """The pair is not rectified, or its images are swapped."""
+
+
+class FileError(SlantedError):
+    """A file cannot be read, understood or written.
+
+    Parameters
+    ----------
+    path
+        The file; every message starts with it.
+    problem
+        The rest of the sentence.
+    """
+
+    def __init__(self, path: Path | str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = Path(path)
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[Path, str]]:
+        # Exceptions travel between processes; the default would call __init__ with the message only.
+        return type(self), (self.path, self.problem)
+
+
+class SlantedWarning(UserWarning):
+    """The result may be poor, and the message says why."""

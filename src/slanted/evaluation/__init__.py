@@ -1,0 +1,15 @@
+"""Scoring disparity maps on the public stereo benchmarks."""
+
+from slanted.evaluation.datasets import DATASETS, Frame, find_frames
+from slanted.evaluation.interpolation import interpolate_background
+from slanted.evaluation.metrics import METRIC_NAMES, evaluate, mean_metrics
+
+__all__ = [
+    "DATASETS",
+    "METRIC_NAMES",
+    "Frame",
+    "evaluate",
+    "find_frames",
+    "interpolate_background",
+    "mean_metrics",
+]

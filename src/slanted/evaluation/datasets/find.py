@@ -1,0 +1,115 @@
+"""From the name and folder of a dataset to its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+
+from slanted.errors import FileError, InputError
+from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.kitti import KITTI2012, KITTI2015, find_kitti_frames
+from slanted.evaluation.datasets.middlebury import MIDDLEBURY_EXPECTED, find_middlebury_frames
+from slanted.evaluation.datasets.middlebury2014 import (
+    MIDDLEBURY2014_EXPECTED,
+    find_middlebury2014_frames,
+)
+from slanted.evaluation.datasets.splits import select_split
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the files of a dataset are found.
+
+    Attributes
+    ----------
+    find
+        From the root to its frames, in any order.
+    expected
+        The layout in words, for messages.
+    """
+
+    find: Callable[[Path], list[Frame]]
+    expected: str
+
+
+_LAYOUTS = {
+    "kitti2012": Layout(partial(find_kitti_frames, folders=KITTI2012), KITTI2012.expected),
+    "kitti2015": Layout(partial(find_kitti_frames, folders=KITTI2015), KITTI2015.expected),
+    "middlebury": Layout(find_middlebury_frames, MIDDLEBURY_EXPECTED),
+    "middlebury2014": Layout(find_middlebury2014_frames, MIDDLEBURY2014_EXPECTED),
+}
+
+# One finder tells these apart by their file names, so people may use the name they know.
+_ALIASES = dict.fromkeys(
+    ("middlebury2001", "middlebury2003", "middlebury2005", "middlebury2006"), "middlebury"
+)
+
+DATASETS: tuple[str, ...] = (*_LAYOUTS, *_ALIASES)
+"""Names that :func:`find_frames` knows."""
+
+
+def find_frames(
+    dataset: str, path: Path | str, split: str | None = None, limit: int | None = None
+) -> list[Frame]:
+    """List the frames of a dataset that have ground truth.
+
+    Parameters
+    ----------
+    dataset
+        One of `DATASETS`.
+    path
+        The dataset's folder; for KITTI also its ``training`` folder.
+    split
+        A split named in ``split.json`` in that folder (for Middlebury also in ``scenes.json``);
+        None for all frames.
+    limit
+        At most this many, the first by name; None for all.
+
+    Returns
+    -------
+    Frames sorted by name, at least one. No image is read, but for the width of the official
+    Middlebury scenes up to 2006, which tells their disparity scale.
+
+    Raises
+    ------
+    InputError
+        If the dataset or split is unknown, or the limit is not positive.
+    FileError
+        If the folder is none, holds no frames, or a frame in it is incomplete.
+    """
+    name = _ALIASES.get(dataset, dataset)
+    if name not in _LAYOUTS:
+        raise InputError(
+            f'dataset: expected one of {", ".join(DATASETS)}, got "{dataset}"; choose one of them.'
+        )
+    if limit is not None and limit < 1:
+        raise InputError(
+            f"limit: expected at least 1 frame, got {limit}; leave it out for all frames."
+        )
+    root = Path(path)
+    frames = _all_frames(dataset, root, _LAYOUTS[name])
+    if split is not None:
+        frames = select_split(frames, root, split)
+    return frames[:limit]
+
+
+def _all_frames(dataset: str, root: Path, layout: Layout) -> list[Frame]:
+    """Return every frame under `root`, sorted by name; none is an error."""
+    advice = f"pass the folder that holds {layout.expected}."
+    try:
+        if not root.is_dir():
+            found = "a file" if root.exists() else "nothing"
+            raise FileError(root, f"expected the folder of {dataset}, found {found}; {advice}")
+        frames = sorted(layout.find(root), key=attrgetter("name"))
+    except OSError as error:
+        raise FileError(
+            root, f"expected a folder that can be searched, got {error}; check its permissions."
+        ) from error
+    if not frames:
+        raise FileError(
+            root, f"expected frames of {dataset} with ground truth, found none; {advice}"
+        )
+    return frames

@@ -1,0 +1,107 @@
+"""Named subsets of a dataset, such as its frames for training and for validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slanted.errors import FileError, InputError
+from slanted.evaluation.datasets.files import read_json_object
+from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.middlebury import SCENES_FILE
+
+SPLIT_FILE = "split.json"
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The splits of a dataset.
+
+    Attributes
+    ----------
+    path
+        Where they are written.
+    names
+        Frame names of each split.
+    """
+
+    path: Path
+    names: dict[str, tuple[str, ...]]
+
+
+def select_split(frames: Sequence[Frame], root: Path, split: str) -> list[Frame]:
+    """Return the frames of one split, in the order of `frames`.
+
+    Raises
+    ------
+    InputError
+        If there is no split of that name.
+    FileError
+        If the dataset has no splits, or the split names a frame that is not in `frames`.
+    """
+    splits = read_splits(root)
+    if split not in splits.names:
+        known = ", ".join(f'"{name}"' for name in splits.names) or "none"
+        raise InputError(
+            f'split: expected one of the splits in {splits.path} ({known}), got "{split}"; choose '
+            "one of them, or leave it out for all frames."
+        )
+    wanted = set(splits.names[split])
+    missing = sorted(wanted - {frame.name for frame in frames})
+    if missing:
+        raise FileError(
+            splits.path,
+            f'expected the files of each frame of the split "{split}" under {root}, found none of '
+            f'"{missing[0]}" ({len(missing)} missing in all); restore them or correct the split.',
+        )
+    return [frame for frame in frames if frame.name in wanted]
+
+
+def read_splits(root: Path) -> Splits:
+    """Read ``split.json``, or else the field ``split`` of each scene in ``scenes.json``.
+
+    Raises
+    ------
+    FileError
+        If there is neither file, or it is not understood.
+    """
+    # A caller may point at KITTI's training folder; its split file stands one level up.
+    folders = (root, root.resolve().parent) if root.resolve().name == "training" else (root,)
+    for folder in folders:
+        if (folder / SPLIT_FILE).is_file():
+            return _from_split_file(folder / SPLIT_FILE)
+    if (root / SCENES_FILE).is_file():
+        return _from_scenes_file(root / SCENES_FILE)
+    raise FileError(
+        root / SPLIT_FILE,
+        "expected this file to name the frames of each split, found none; write it as "
+        '{"train": ["name", ...], "validation": [...]}, or use all frames.',
+    )
+
+
+def _from_split_file(path: Path) -> Splits:
+    content = read_json_object(path)
+    for split, names in content.items():
+        is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not is_list or not names:
+            raise FileError(
+                path,
+                f'expected a list of frame names as strings for the split "{split}", got '
+                f"{_shortened(names)}; correct the list.",
+            )
+    return Splits(path, {split: tuple(names) for split, names in content.items()})
+
+
+def _from_scenes_file(path: Path) -> Splits:
+    names: dict[str, tuple[str, ...]] = {}
+    for name, scene in read_json_object(path).items():
+        split = scene.get("split") if isinstance(scene, dict) else None
+        if isinstance(split, str):
+            names[split] = (*names.get(split, ()), name)
+    return Splits(path, names)
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

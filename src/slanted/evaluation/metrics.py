@@ -1,0 +1,163 @@
+"""Error measures of a disparity map, named by their rule.
+
+Two benchmarks count "bad pixels" in different ways, and papers quote both as one "error"; here the
+name says which rule was used and over which pixels:
+
+============== ==================================================================================
+``out-kpx``    percent of ground-truth pixels with an error greater than k pixels, k = 1 … 5
+               (KITTI 2012, Middlebury "bad k")
+``D1``         percent of ground-truth pixels with an error greater than 3 pixels and greater than
+               5 % of the true disparity (KITTI 2015)
+``epe``        mean absolute error in pixels, over the pixels that have an estimate
+``rms``        root of the mean squared error in pixels, over the pixels that have an estimate
+``density``    percent of ground-truth pixels that have an estimate
+============== ==================================================================================
+
+``-noc`` counts the pixels visible in both views, ``-all`` every pixel with ground truth. A
+ground-truth pixel *without* an estimate is an outlier of ``out-kpx`` and ``D1``: leaving it out
+would reward a matcher for silence. The benchmarks fill such holes first; to score as they do, pass
+the result of :func:`slanted.evaluation.interpolate_background`.
+
+References
+----------
+.. [1] A. Geiger, P. Lenz, R. Urtasun, "Are we ready for autonomous driving? The KITTI vision
+   benchmark suite", CVPR 2012.
+.. [2] M. Menze, A. Geiger, "Object scene flow for autonomous vehicles", CVPR 2015.
+.. [3] D. Scharstein, R. Szeliski, "A taxonomy and evaluation of dense two-frame stereo
+   correspondence algorithms", IJCV 47, 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from slanted.errors import InputError
+from slanted.evaluation._arrays import as_disparity_map
+
+OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
+D1_PIXELS = 3.0
+D1_ONE_IN = 20.0  # 5 % of the ground truth, as a whole number so that the test below is exact
+
+_RULES = (*(f"out-{k}px" for k in OUTLIER_THRESHOLDS), "D1", "epe", "rms", "density")
+_REGIONS = ("noc", "all")
+
+METRIC_NAMES: tuple[str, ...] = tuple(f"{rule}-{region}" for rule in _RULES for region in _REGIONS)
+"""Every key that :func:`evaluate` can return, in its order."""
+
+
+def evaluate(
+    disparity: npt.ArrayLike,
+    ground_truth: npt.ArrayLike,
+    *,
+    ground_truth_noc: npt.ArrayLike | None = None,
+) -> dict[str, float]:
+    """Score a disparity map against ground truth.
+
+    Parameters
+    ----------
+    disparity
+        (H, W) estimate in pixels, NaN where unknown.
+    ground_truth
+        (H, W) true disparity in pixels, NaN where unknown.
+    ground_truth_noc
+        What is visible in both views: either a second ground-truth map, scored on its own values
+        as the KITTI development kit does, or a Boolean mask of `ground_truth`. Without it the
+        result has no ``-noc`` keys.
+
+    Returns
+    -------
+    The keys of `METRIC_NAMES` that apply, in that order; see the module for each rule. ``epe`` and
+    ``rms`` are NaN where no ground-truth pixel has an estimate.
+
+    Raises
+    ------
+    InputError
+        If sizes differ, or a ground truth holds no known pixel.
+
+    Notes
+    -----
+    Errors equal to a threshold are not outliers. The arithmetic is float64; the development kit
+    divides in float32, where an error of exactly 5 % may round to either side.
+    """
+    estimate = as_disparity_map(disparity, "disparity")
+    truth = as_disparity_map(ground_truth, "ground_truth", estimate.shape)
+    scores = {"all": _scores(estimate, truth, "ground_truth")}
+    if ground_truth_noc is not None:
+        visible = _visible_truth(truth, ground_truth_noc)
+        scores["noc"] = _scores(estimate, visible, "ground_truth_noc")
+    return {
+        f"{rule}-{region}": scores[region][rule]
+        for rule in _RULES
+        for region in _REGIONS
+        if region in scores
+    }
+
+
+def mean_metrics(frames: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean over frames of each metric, every frame with the same weight.
+
+    A frame that lacks a metric, or has NaN for it (``epe`` of an empty estimate), is left out of
+    the mean of that metric alone; a metric that no frame has as a number is NaN.
+
+    Parameters
+    ----------
+    frames
+        One result of :func:`evaluate` per frame.
+
+    Raises
+    ------
+    InputError
+        If there are no frames.
+    """
+    if not frames:
+        raise InputError(
+            "frames: expected the metrics of at least one frame, got none; evaluate one first."
+        )
+    means: dict[str, float] = {}
+    for name in dict.fromkeys(name for frame in frames for name in frame):
+        values = np.array([frame[name] for frame in frames if name in frame], dtype=np.float64)
+        values = values[~np.isnan(values)]
+        means[name] = float(values.mean()) if values.size else float("nan")
+    return means
+
+
+def _visible_truth(
+    truth: npt.NDArray[np.float64], ground_truth_noc: npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    """Return the non-occluded ground truth, from a map or from a mask of `truth`."""
+    noc = np.asarray(ground_truth_noc)
+    if noc.dtype != np.bool_:
+        return as_disparity_map(noc, "ground_truth_noc", truth.shape)
+    mask = as_disparity_map(noc.astype(np.uint8), "ground_truth_noc", truth.shape)
+    return np.where(mask > 0, truth, np.nan)
+
+
+def _scores(
+    estimate: npt.NDArray[np.float64], truth: npt.NDArray[np.float64], argument: str
+) -> dict[str, float]:
+    """Apply every rule over the known pixels of `truth`."""
+    counted = ~np.isnan(truth)
+    if not counted.any():
+        raise InputError(
+            f"{argument}: expected at least one known pixel, got a map that is unknown "
+            "everywhere; check the file and its format."
+        )
+    target = truth[counted]
+    error = np.abs(estimate[counted] - target)
+    known = ~np.isnan(error)
+    known_error = error[known]
+    error[~known] = np.inf  # beyond every threshold
+    scores = {f"out-{k}px": _percent(error > k) for k in OUTLIER_THRESHOLDS}
+    # A product and not the ratio: exact at 5 %, and defined where the true disparity is 0.
+    scores["D1"] = _percent((error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target)))
+    scores["epe"] = float(known_error.mean()) if known.any() else float("nan")
+    scores["rms"] = float(np.sqrt(np.mean(known_error**2))) if known.any() else float("nan")
+    scores["density"] = _percent(known)
+    return scores
+
+
+def _percent(selected: npt.NDArray[np.bool_]) -> float:
+    return 100.0 * float(np.count_nonzero(selected)) / selected.size

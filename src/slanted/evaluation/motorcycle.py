@@ -1,0 +1,28 @@
+"""Middlebury 2014 Motorcycle as it ships inside scikit-image: a real pair without a download."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.io import Calibration
+
+CALIBRATION = Calibration(
+    fx_pixels=994.978,
+    fy_pixels=994.978,
+    cx_pixels=311.193,
+    cy_pixels=254.877,
+    baseline_meters=0.193001,
+    doffs_pixels=31.086,
+)
+"""Of the images at the size that scikit-image ships, from its own documentation."""
+
+
+def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:
+    """Return the left and right image and the disparity of the left one, NaN where unknown."""
+    from skimage.data import stereo_motorcycle  # noqa: PLC0415
+
+    left, right, disparity = stereo_motorcycle()
+    truth = disparity.astype(np.float32)
+    truth[~np.isfinite(truth)] = np.nan
+    return left, right, truth

@@ -1,0 +1,86 @@
+"""The geometry of a rectified pair: from disparity to metres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A rectified pair of cameras.
+
+    Parameters
+    ----------
+    fx_pixels, fy_pixels
+        Focal lengths.
+    cx_pixels, cy_pixels
+        Principal point of the left camera.
+    baseline_meters
+        Distance between the cameras.
+    doffs_pixels
+        Principal point of the right camera minus that of the left, in x: the negated disparity of a
+        point at infinity.
+    """
+
+    fx_pixels: float
+    fy_pixels: float
+    cx_pixels: float
+    cy_pixels: float
+    baseline_meters: float
+    doffs_pixels: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            must_be_positive = field.name in ("fx_pixels", "fy_pixels", "baseline_meters")
+            if not math.isfinite(value) or (must_be_positive and value <= 0):
+                kind = "finite number above 0" if must_be_positive else "finite number"
+                raise InputError(f"{field.name}: expected a {kind}, got {value}")
+
+    def depth(self, disparity: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """Return the depth of every pixel.
+
+        Parameters
+        ----------
+        disparity
+            Pixels, NaN or infinite where unknown.
+
+        Returns
+        -------
+        NDArray[np.float32]
+            Metres, NaN where unknown or where no point in front of the camera has the disparity.
+        """
+        shifted = np.asarray(disparity, dtype=np.float64) + self.doffs_pixels
+        is_in_front = np.isfinite(shifted) & (shifted > 0)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            depth = (self.fx_pixels * self.baseline_meters / shifted).astype(np.float32)
+        return np.where(is_in_front & np.isfinite(depth), depth, np.float32(np.nan))
+
+    def points(self, disparity: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """Return the position of every pixel in the left camera's coordinates.
+
+        Parameters
+        ----------
+        disparity
+            ``(H, W)``, pixels, NaN where unknown.
+
+        Returns
+        -------
+        NDArray[np.float32]
+            ``(H, W, 3)``, metres: X right, Y down, Z forward; NaN where unknown.
+        """
+        disparity = np.asarray(disparity)
+        if disparity.ndim != 2:
+            raise InputError(f"disparity: expected shape (H, W), got {disparity.shape}")
+        depth = self.depth(disparity)
+        height, width = disparity.shape
+        x = depth * (np.arange(width) - self.cx_pixels) / self.fx_pixels
+        y = depth * (np.arange(height)[:, np.newaxis] - self.cy_pixels) / self.fy_pixels
+        return np.stack([x, y, depth], axis=-1).astype(np.float32)

@@ -1,0 +1,194 @@
+"""How each disparity format turns bytes into pixels and back.
+
+Here a disparity map is what the format can say; whether its values make sense is decided in
+:mod:`slanted.io.disparity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import FileError, InputError
+from slanted.io import images, npy, pfm
+from slanted.io.containers import read_header
+
+#: Suffixes of each disparity format.
+DISPARITY_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "kitti": (".png",),
+        "pfm": (".pfm",),
+        "npy": (".npy",),
+        "tiff": (".tiff", ".tif"),
+        "middlebury": (".pgm", ".png"),
+    }
+)
+
+KITTI_SCALE = 256.0
+
+
+def known_format(name: str) -> str:
+    """Return a format's name, or refuse it.
+
+    Parameters
+    ----------
+    name
+        ``"auto"`` or a key of `DISPARITY_FORMATS`.
+    """
+    if name != "auto" and name not in DISPARITY_FORMATS:
+        raise InputError(
+            f"format: expected 'auto' or one of {', '.join(DISPARITY_FORMATS)}, got {name!r}"
+        )
+    return name
+
+
+def checked_scale(scale: float | None, format: str) -> float:
+    """Return the number of grey levels per pixel of disparity that a format uses.
+
+    Parameters
+    ----------
+    scale
+        What the caller asked for; only Middlebury's 8-bit maps let them choose.
+    format
+        A key of `DISPARITY_FORMATS`.
+    """
+    if format != "middlebury":
+        if scale is not None:
+            raise InputError(
+                f"scale: only the middlebury format has one, but the format is {format};"
+                " leave it out"
+            )
+        return KITTI_SCALE
+    value = 1.0 if scale is None else float(scale)
+    if not (np.isfinite(value) and value > 0):
+        raise InputError(f"scale: expected a finite number above 0, got {scale}")
+    return value
+
+
+def format_by_suffix(path: Path) -> str:
+    """Return the format that a suffix names; a PNG is taken for KITTI's."""
+    for name, suffixes in DISPARITY_FORMATS.items():
+        if path.suffix.lower() in suffixes:
+            return name
+    known = sorted({suffix for suffixes in DISPARITY_FORMATS.values() for suffix in suffixes})
+    raise FileError(
+        path,
+        f"expected a disparity map that ends in {', '.join(known)}, but the suffix is"
+        f" {path.suffix!r}; rename it or name the format",
+    )
+
+
+def format_of_file(path: Path, data: bytes) -> str:
+    """Return the format of a file by its suffix and, for PNG, its bit depth."""
+    name = format_by_suffix(path)
+    if name == "kitti" and read_header(path, data).bits <= 8:
+        return "middlebury"
+    return name
+
+
+def decode(path: Path, data: bytes, format: str, scale: float) -> NDArray[Any]:
+    """Decode a disparity map.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its whole content.
+    format
+        A key of `DISPARITY_FORMATS`.
+    scale
+        Grey levels per pixel of disparity, for formats of integers.
+
+    Returns
+    -------
+    NDArray
+        Real numbers of any shape and dtype; NaN and +inf are unknown.
+    """
+    if format == "pfm":
+        return pfm.decode(path, data)
+    if format == "npy":
+        return npy.decode(path, data)
+    if format == "tiff":
+        return _decode_samples(path, data, ("TIFF",), (np.float32, np.float64), "float32 TIFF")
+    if format == "kitti":
+        levels = _decode_samples(path, data, ("PNG",), (np.uint16,), "16-bit grey PNG (KITTI)")
+    else:
+        levels = _decode_samples(
+            path, data, ("PNG", "PNM"), (np.uint8,), "8-bit grey PNG or PGM (Middlebury)"
+        )
+    return np.where(levels == 0, np.nan, levels / scale)
+
+
+def encode(disparity: NDArray[np.float32], suffix: str, format: str, scale: float) -> bytes:
+    """Encode a disparity map.
+
+    Parameters
+    ----------
+    disparity
+        ``(H, W)``, pixels, NaN where unknown.
+    suffix
+        Suffix of the file, which chooses between PNG and PGM.
+    format
+        A key of `DISPARITY_FORMATS`.
+    scale
+        Grey levels per pixel of disparity, for formats of integers.
+
+    Returns
+    -------
+    bytes
+        The content of the file.
+    """
+    if format == "pfm":
+        return pfm.encode(np.where(np.isnan(disparity), np.float32(np.inf), disparity))
+    if format == "npy":
+        return npy.encode(disparity)
+    if format == "tiff":
+        return images.encode(".tiff", disparity)
+    dtype = np.uint16 if format == "kitti" else np.uint8
+    return images.encode(suffix, _levels(disparity, format, scale, dtype))
+
+
+def _decode_samples(
+    path: Path, data: bytes, containers: tuple[str, ...], dtypes: tuple[type, ...], expected: str
+) -> NDArray[Any]:
+    header = read_header(path, data)
+    samples = images.decode_samples(path, data, header)
+    # Fewer than 8 bits are stretched to 0–255 on decoding, which would invent disparities.
+    is_stretched = header.bits < 8
+    if header.format not in containers or samples.dtype not in dtypes or is_stretched:
+        raise FileError(
+            path,
+            f"expected a disparity map as {expected}, but it is a {header.format} with"
+            f" {header.bits}-bit {'float' if header.is_float else 'integer'} samples;"
+            " name its format or convert it",
+        )
+    if samples.ndim != 2:
+        raise FileError(
+            path,
+            f"expected a disparity map as {expected}, but it has {samples.shape[2]} channels;"
+            " is it a colour image or a rendering?",
+        )
+    return samples
+
+
+def _levels(
+    disparity: NDArray[np.float32], format: str, scale: float, dtype: type[np.uint8 | np.uint16]
+) -> NDArray[np.uint8 | np.uint16]:
+    """Round to grey levels; 0 means unknown, so the smallest known disparity becomes level 1."""
+    largest = int(np.iinfo(dtype).max)
+    is_known = ~np.isnan(disparity)
+    levels = np.rint(np.where(is_known, disparity, 0).astype(np.float64) * scale)
+    too_large = levels > largest
+    if too_large.any():
+        raise InputError(
+            f"disparity: the {format} format holds at most {largest / scale:.6g} pixels, but"
+            f" {too_large.sum()} of {disparity.size} pixels exceed it (largest"
+            f" {np.nanmax(disparity):.6g}); write .pfm, .npy or .tiff instead"
+        )
+    return np.where(is_known, np.maximum(levels, 1), 0).astype(dtype)

@@ -1,0 +1,201 @@
+"""Colour and grey images: PNG, JPEG, TIFF, PPM, PGM and BMP."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import FileError, InputError
+from slanted.io import pnm
+from slanted.io.containers import ImageHeader, read_header
+from slanted.io.files import read_bytes, write_bytes
+
+WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
+
+_EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
+_LOG_LEVEL_LOCK = threading.Lock()
+_SILENT = 0
+
+
+def read_image(path: Path | str) -> NDArray[np.uint8 | np.uint16]:
+    """Read a grey or colour image.
+
+    Pixels come as stored: an EXIF orientation is ignored, because a calibration refers to the
+    sensor's rows and columns. Alpha is dropped and palettes are looked up.
+
+    Parameters
+    ----------
+    path
+        A PNG, JPEG, TIFF, PPM, PGM or BMP file, recognised by its content.
+
+    Returns
+    -------
+    NDArray[np.uint8 | np.uint16]
+        ``(H, W)`` grey or ``(H, W, 3)`` RGB.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, no image, truncated, or neither 8- nor 16-bit.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    image = decode_samples(path, data, read_header(path, data))
+    if image.dtype not in (np.uint8, np.uint16):
+        raise FileError(
+            path,
+            "has the wrong bit depth, expected 8- or 16-bit integers, but pixels are"
+            f" {image.dtype}; convert it to an 8- or 16-bit PNG",
+        )
+    return image
+
+
+def write_image(path: Path | str, image: NDArray[np.uint8 | np.uint16]) -> None:
+    """Write a grey or RGB image in the format that the suffix names.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix is one of `WRITABLE_SUFFIXES`.
+    image
+        ``(H, W)`` or ``(H, W, 3)`` RGB, uint8 or uint16.
+
+    Raises
+    ------
+    FileError
+        If the suffix is unknown or the file cannot be written.
+    InputError
+        If the array is no image, or the format cannot hold it.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in WRITABLE_SUFFIXES:
+        raise FileError(
+            path, f"expected a name that ends in {', '.join(WRITABLE_SUFFIXES)}, not {suffix!r}"
+        )
+    image = np.asarray(image)
+    _check_writable(image, suffix)
+    pixels = image if image.ndim == 2 else image[..., ::-1]
+    write_bytes(path, encode(suffix, pixels))
+
+
+def encode(suffix: str, samples: NDArray[Any]) -> bytes:
+    """Encode samples, in OpenCV's channel order, as the content of a file.
+
+    Parameters
+    ----------
+    suffix
+        Name of the format, with its dot.
+    samples
+        ``(H, W)`` or BGR ``(H, W, 3)``.
+
+    Returns
+    -------
+    bytes
+        The content.
+    """
+    with _quiet_opencv():
+        _, encoded = cv2.imencode(suffix, np.ascontiguousarray(samples))
+    return bytes(encoded.tobytes())
+
+
+def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]:
+    """Decode any depth, floats included, of a file whose container is known to be complete.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its whole content.
+    header
+        What `read_header` found.
+
+    Returns
+    -------
+    NDArray
+        ``(H, W)`` or RGB ``(H, W, 3)`` samples as stored.
+    """
+    if header.format == "PNM":
+        return pnm.decode(path, data)
+    if header.format == "JPEG" and header.bits != 8:
+        raise FileError(
+            path, f"has the wrong bit depth, expected an 8-bit JPEG, but it has {header.bits} bits"
+        )
+    try:
+        with _quiet_opencv():
+            decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    except cv2.error as error:
+        raise FileError(path, f"the {header.format} image cannot be decoded; convert it") from error
+    if decoded is None or decoded.shape[:2] != (header.height_pixels, header.width_pixels):
+        raise FileError(
+            path,
+            f"the {header.format} image is damaged or of a rare kind and cannot be decoded;"
+            " save it as an 8- or 16-bit PNG",
+        )
+    if header.format == "TIFF" and decoded.dtype == np.uint8:
+        _check_opaque(path, decoded)
+    return _without_alpha(path, decoded, header.channels)
+
+
+def _without_alpha(path: Path, decoded: NDArray[Any], channels: int) -> NDArray[Any]:
+    """Keep grey or RGB. OpenCV gives grey with alpha as BGRA, so the header has the last word."""
+    if decoded.ndim == 2:
+        return decoded
+    if channels <= 2:
+        return np.ascontiguousarray(decoded[..., 0])
+    if decoded.shape[2] not in (3, 4):
+        raise FileError(
+            path, f"expected 1 to 4 channels, but it has {decoded.shape[2]}; keep the colour ones"
+        )
+    return np.ascontiguousarray(decoded[..., 2::-1])
+
+
+def _check_opaque(path: Path, decoded: NDArray[Any]) -> None:
+    """Refuse transparency in 8-bit TIFF, where libtiff has multiplied it into the colours."""
+    if decoded.ndim == 3 and decoded.shape[2] == 4 and decoded[..., 3].min() < 255:
+        raise FileError(
+            path,
+            "is an 8-bit TIFF with transparent pixels, whose colours cannot be recovered;"
+            " save it without alpha or as PNG",
+        )
+
+
+def _check_writable(image: NDArray[Any], suffix: str) -> None:
+    if image.ndim not in (2, 3) or image.shape[2:] not in ((), (3,)) or image.size == 0:
+        raise InputError(
+            f"image: expected shape (H, W) or (H, W, 3) and at least one pixel, got {image.shape}"
+        )
+    if image.dtype not in (np.uint8, np.uint16):
+        raise InputError(
+            f"image: expected uint8 or uint16 values, got {image.dtype}; scale and convert it first"
+        )
+    if suffix in _EIGHT_BIT_SUFFIXES and image.dtype != np.uint8:
+        raise InputError(f"image: {suffix} holds 8 bits, got {image.dtype}; write .png or .tiff")
+    if suffix == ".pgm" and image.ndim == 3:
+        raise InputError("image: .pgm holds grey only, got three channels; write .ppm or .png")
+    if suffix == ".ppm" and image.ndim == 2:
+        raise InputError("image: .ppm holds RGB only, got one channel; write .pgm or .png")
+
+
+@contextmanager
+def _quiet_opencv() -> Iterator[None]:
+    """Keep OpenCV's own log off stderr; problems reach the caller as exceptions.
+
+    The level belongs to the whole process, hence the lock: two threads that save and restore it
+    across each other could leave it silent for good.
+    """
+    with _LOG_LEVEL_LOCK:
+        level = cv2.utils.logging.getLogLevel()
+        cv2.utils.logging.setLogLevel(_SILENT)
+        try:
+            yield
+        finally:
+            cv2.utils.logging.setLogLevel(level)

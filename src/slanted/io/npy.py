@@ -1,0 +1,79 @@
+"""NumPy's array files, without pickles and without trusting the header's shape."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from slanted.errors import FileError
+
+
+def decode(path: Path, data: bytes) -> NDArray[Any]:
+    """Decode an NPY file of plain numbers.
+
+    ``np.load`` allocates whatever the header asks for before it looks at the file's length; a
+    damaged header would ask for terabytes.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its whole content.
+
+    Returns
+    -------
+    NDArray
+        The array, read-only, of any shape and plain dtype.
+    """
+    stream = io.BytesIO(data)
+    try:
+        version = npy_format.read_magic(stream)
+        if version == (1, 0):
+            shape, is_fortran, dtype = npy_format.read_array_header_1_0(stream)
+        elif version == (2, 0):
+            shape, is_fortran, dtype = npy_format.read_array_header_2_0(stream)
+        else:
+            raise ValueError(f"version {version}")
+    except (ValueError, TypeError, EOFError) as error:
+        raise FileError(
+            path,
+            "expected a NumPy array file (.npy), but its header is damaged or of an unknown kind;"
+            " save it again with numpy.save",
+        ) from error
+    if dtype.hasobject or dtype.kind not in "fiubc":
+        raise FileError(path, f"expected an array of numbers, but its dtype is {dtype}")
+    offset_bytes = stream.tell()
+    expected_bytes, found_bytes = math.prod(shape) * dtype.itemsize, len(data) - offset_bytes
+    if min(shape, default=1) < 0 or found_bytes < expected_bytes:
+        raise FileError(
+            path,
+            f"the NumPy file is truncated, shape {shape} needs {expected_bytes} bytes, but"
+            f" {found_bytes} follow its header; save it again",
+        )
+    values = np.frombuffer(data, dtype, math.prod(shape), offset_bytes)
+    return values.reshape(shape, order="F" if is_fortran else "C")
+
+
+def encode(values: NDArray[np.float32]) -> bytes:
+    """Encode an array as the content of an NPY file.
+
+    Parameters
+    ----------
+    values
+        Any float32 array; it is stored little-endian and in C order.
+
+    Returns
+    -------
+    bytes
+        The content of the file.
+    """
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(values, dtype="<f4"), allow_pickle=False)
+    return stream.getvalue()

@@ -1,0 +1,88 @@
+"""The initial disparity D(p) on the pixels F where one was found (paper §3.1).
+
+A matcher is a function ``match(left, right, range, settings) -> disparity``; it gets a pair of equal
+size and a `DisparityRange`, and returns float32 pixels with NaN outside F. To add one, write it in a
+file of its own and `register_matcher` it; it is then a value of ``matching.method``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.settings import MatchingSettings
+
+    Image = NDArray[np.uint8] | NDArray[np.uint16]
+    Disparity = NDArray[np.float32]
+    MatchFunction = Callable[[Image, Image, "DisparityRange", MatchingSettings], Disparity]
+
+
+@dataclass(frozen=True)
+class DisparityRange:
+    """Disparities ``low <= d < high``, in pixels."""
+
+    low: int
+    high: int
+
+    def __len__(self) -> int:
+        return self.high - self.low
+
+
+# Modules are named, not imported: the names are needed by `--help`, the code only by a run.
+_MATCHERS: dict[str, MatchFunction | str] = {
+    "sgbm": "slanted.matching.sgbm",
+}
+
+
+def matcher_names() -> tuple[str, ...]:
+    """Return the values that ``matching.method`` may take."""
+    return tuple(_MATCHERS)
+
+
+def register_matcher(name: str, match: MatchFunction) -> None:
+    """Make a matcher of your own known by a name.
+
+    Parameters
+    ----------
+    name
+        The value of ``matching.method`` that selects it; may not be taken.
+    match
+        The function; see the module's description.
+    """
+    if name in _MATCHERS:
+        raise InputError(f"name: the matcher {name!r} exists already; choose another name")
+    _MATCHERS[name] = match
+
+
+def match(left: Image, right: Image, settings: MatchingSettings) -> Disparity:
+    """Match a rectified pair with the matcher that the settings name.
+
+    Parameters
+    ----------
+    left, right
+        Images of equal size, grey or RGB, 8 or 16 bit.
+    settings
+        Section ``matching`` of the settings.
+
+    Returns
+    -------
+    disparity
+        Of the left image, float32 pixels, NaN where no match was found.
+    """
+    from slanted.matching.disparity_range import disparity_range  # noqa: PLC0415
+    from slanted.matching.images import as_8_bit  # noqa: PLC0415
+
+    found = _MATCHERS[settings.method]
+    function: Any = import_module(found).match if isinstance(found, str) else found
+    left8, right8 = as_8_bit(left, right)
+    searched = disparity_range(left8, right8, settings)
+    disparity: Disparity = function(left8, right8, searched, settings)
+    return disparity

@@ -1,0 +1,77 @@
+"""Which disparities to search: as told, or found from the pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.matching import DisparityRange
+from slanted.matching.images import as_grey
+
+if TYPE_CHECKING:
+    from slanted.settings import MatchingSettings
+
+COARSE_WIDTH = 400
+"""Width, in pixels, at which the range is looked for."""
+SUPPORT = 5e-4
+"""Share of the image that must match at or above a disparity for it to count as seen."""
+MARGIN = 1.1
+"""The coarse map is rough, and nearer things may be too thin to show in it."""
+STEP = 16
+"""Ranges found are multiples of this, as OpenCV's matcher wants them."""
+
+
+def disparity_range(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], settings: MatchingSettings
+) -> DisparityRange:
+    """Return the range of the settings, its end found from the pair if it is auto."""
+    width = left.shape[1]
+    low, high = settings.min_disparity, settings.max_disparity
+    if high is None:
+        high = low + find_range(left, right, low)
+    for name, end in (("min_disparity", low), ("max_disparity", high - 1)):
+        if abs(end) >= width:
+            raise InputError(
+                f"matching.{name}: expected a disparity smaller than the image's width of {width} "
+                f"px, got {end if name == 'min_disparity' else high}; lower it or use auto"
+            )
+    return DisparityRange(low, high)
+
+
+def find_range(left: NDArray[np.uint8], right: NDArray[np.uint8], low: int) -> int:
+    """Return how many disparities from `low` on cover what a coarse match of the pair shows.
+
+    Not in the paper, which leaves the range to the matcher. The pair is matched at a small size
+    over half the image's width; the largest disparity that a small share of the pixels reaches, with
+    a margin, ends the range.
+    """
+    import cv2  # noqa: PLC0415
+
+    from slanted.matching.sgbm import match  # noqa: PLC0415
+    from slanted.settings import MatchingSettings, SgbmSettings  # noqa: PLC0415
+
+    height, width = left.shape[:2]
+    shrink = min(1.0, COARSE_WIDTH / width)
+    size = max(1, round(width * shrink)), max(1, round(height * shrink))
+    small = [
+        cv2.resize(as_grey(image), size, interpolation=cv2.INTER_AREA) for image in (left, right)
+    ]
+    start = int(np.floor(low * shrink))
+    settings = MatchingSettings(
+        speckle_size=50, speckle_range=1.0, sgbm=SgbmSettings(mode="3way", block_size=5)
+    )
+    coarse = match(
+        small[0], small[1], DisparityRange(start, start + max(1, size[0] // 2)), settings
+    )
+    # Matches with the matcher's padding, left of the right image, are made up.
+    coarse[np.arange(size[0]) - coarse < 0] = np.nan
+    known = np.sort(coarse[np.isfinite(coarse)])
+    needed = max(1, int(SUPPORT * coarse.size))
+    if known.size < needed:  # nothing matches: any range will do
+        return min(STEP, width - 1)
+    farthest = (float(known[-needed]) + 1.0) / shrink - low
+    count = int(np.ceil(farthest * MARGIN / STEP)) * STEP
+    return max(1, min(count, width - low))

@@ -1,0 +1,135 @@
+"""Is the pair rectified, and in the right order? A check on matched features.
+
+Every method that searches along rows fails quietly on a pair whose rows do not agree, so the pair is
+checked before anything else and the user is told the number.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import RectificationError, SlantedWarning
+from slanted.matching.images import as_8_bit, as_grey
+
+if TYPE_CHECKING:
+    from slanted.matching import Image
+    from slanted.settings import RectificationSettings
+
+FEATURES = 1000
+LARGEST_WIDTH = 1600
+"""Larger images are reduced to this width, in pixels, to bound the check's time."""
+LARGEST_DISTANCE = 40
+"""Bits of 256 by which two ORB descriptors of one point may differ; chance alone gives 128 ± 8."""
+FEWEST_MATCHES = 30
+"""With fewer matches nothing is said: the median would be noise."""
+SWAPPED_SHARE = 0.8
+"""Share of matches that lie on the wrong side before a pair is called swapped."""
+
+
+@dataclass(frozen=True)
+class RectificationCheck:
+    """What matched features say of a pair.
+
+    Parameters
+    ----------
+    matches
+        How many features were matched.
+    vertical_offset
+        Median of the signed row differences left − right, in pixels.
+    vertical_spread
+        Median of their absolute values, in pixels. A pair turned about its axis has a large spread
+        even where the offset is zero, so this is the number judged.
+    backward_share
+        Share of matches with a disparity below the range searched.
+    """
+
+    matches: int
+    vertical_offset: float
+    vertical_spread: float
+    backward_share: float
+
+
+def measure_rectification(
+    left: Image, right: Image, min_disparity: int = 0
+) -> RectificationCheck | None:
+    """Match ORB features of both images; None if too few match to say anything."""
+    offsets = _feature_offsets(left, right)
+    if len(offsets) < FEWEST_MATCHES:
+        return None
+    horizontal, vertical = offsets.T
+    return RectificationCheck(
+        matches=len(offsets),
+        vertical_offset=float(np.median(vertical)),
+        vertical_spread=float(np.median(np.abs(vertical))),
+        backward_share=float(np.mean(horizontal < min_disparity - 1)),
+    )
+
+
+def check_rectification(
+    left: Image, right: Image, settings: RectificationSettings, min_disparity: int = 0
+) -> RectificationCheck | None:
+    """Warn of, or refuse, a pair that is not rectified or whose images are swapped.
+
+    Raises
+    ------
+    RectificationError
+        If ``settings.check`` is ``refuse`` and the vertical offset is above
+        ``settings.refuse_offset``, or the images are swapped.
+    """
+    if settings.check == "off":
+        return None
+    found = measure_rectification(left, right, min_disparity)
+    if found is None:
+        return None
+    offset = found.vertical_spread
+    measured = f"{offset:.1f} px (median of {found.matches} matches)"
+    if offset > settings.refuse_offset and settings.check == "refuse":
+        raise RectificationError(
+            f"left, right: expected a rectified pair, whose rows agree, got a vertical offset of "
+            f"{measured}; rectify the images first, or set rectification.check=warn to go on"
+        )
+    if offset > settings.warn_offset:
+        warnings.warn(
+            f"the pair is not well rectified: vertical offset {measured}; expect errors",
+            SlantedWarning,
+            stacklevel=2,
+        )
+    # Where rows disagree this much the columns say nothing of the order either.
+    elif found.backward_share > SWAPPED_SHARE:
+        message = (
+            f"left, right: {found.backward_share:.0%} of {found.matches} matches lie to the right "
+            f"in the right image, so the images seem to be swapped; swap them, or "
+            f"set matching.min_disparity below zero if that is meant"
+        )
+        if settings.check == "refuse":
+            raise RectificationError(message)
+        warnings.warn(message, SlantedWarning, stacklevel=2)
+    return found
+
+
+def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
+    """Return (N, 2) differences (column, row) left − right of matched features, in pixels."""
+    import cv2  # noqa: PLC0415
+
+    shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
+    finder = cv2.ORB_create(FEATURES, fastThreshold=7)
+    points, descriptors = [], []
+    for image in as_8_bit(as_grey(left), as_grey(right)):
+        small = image
+        if shrink < 1:
+            small = cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
+        found, described = finder.detectAndCompute(small, None)
+        if described is None:
+            return np.empty((0, 2))
+        points.append(np.array([point.pt for point in found]) / shrink)
+        descriptors.append(described)
+    matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(*descriptors)
+    near = [m for m in matches if m.distance < LARGEST_DISTANCE]
+    first = points[0][[m.queryIdx for m in near]]
+    second = points[1][[m.trainIdx for m in near]]
+    return (first - second).reshape(-1, 2)

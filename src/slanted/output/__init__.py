@@ -1,0 +1,1 @@
+"""What a result looks like on disk: files and pictures."""

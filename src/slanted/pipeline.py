@@ -1,0 +1,97 @@
+"""The pipeline, from a rectified pair to a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from slanted.result import Result
+from slanted.settings import Settings
+
+Progress = Callable[[str], None]
+"""Called with a stage's name when it starts."""
+
+
+def estimate(
+    left: Any,
+    right: Any,
+    settings: Settings | None = None,
+    *,
+    disparity: Any = None,
+    valid: Any = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Estimate the dense disparity of a rectified pair.
+
+    Parameters
+    ----------
+    left, right
+        Images of equal size: (H, W) grey or (H, W, 3) RGB, uint8 or uint16.
+    settings
+        All parameters; by default the preset ``default``.
+    disparity
+        An initial disparity of your own, (H, W) pixels with NaN for unknown; the matcher is then
+        not run.
+    valid
+        Mask of the pixels of `disparity` that are to be believed.
+    progress
+        Called with each stage's name as it starts.
+
+    Returns
+    -------
+    Result
+        Dense disparity, the initial one, and timings.
+
+    Raises
+    ------
+    slanted.errors.InputError
+        If an image, the disparity or the range cannot be used.
+
+    References
+    ----------
+    .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
+       Estimation", ECCV 2012. At this version only its first step, the initial disparity, is there;
+       holes are filled by background interpolation.
+    """
+    from slanted.evaluation.interpolation import interpolate_background  # noqa: PLC0415
+    from slanted.matching import match  # noqa: PLC0415
+    from slanted.matching.given import given_disparity  # noqa: PLC0415
+    from slanted.matching.images import check_pair  # noqa: PLC0415
+    from slanted.matching.rectification import check_rectification  # noqa: PLC0415
+    from slanted.threads import thread_limit  # noqa: PLC0415
+
+    settings = settings or Settings()
+    left, right = check_pair(left, right)
+    low = settings.matching.min_disparity
+    stage = _Stages(progress)
+
+    with thread_limit(settings.threads):
+        with stage("rectification check"):
+            rectification = check_rectification(left, right, settings.rectification, low)
+        with stage("matching"):
+            if disparity is None:
+                matched = match(left, right, settings.matching)
+            else:
+                size = left.shape[:2]
+                matched = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
+        with stage("interpolation"):
+            dense = interpolate_background(matched)
+    return Result(dense, matched, settings, stage.seconds, rectification)
+
+
+class _Stages:
+    """Names and times the stages of a run."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        if self.progress is not None:
+            self.progress(name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start

@@ -1,0 +1,38 @@
+"""What a run gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.matching.rectification import RectificationCheck
+    from slanted.settings import Settings
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of `slanted.estimate` for one pair.
+
+    Parameters
+    ----------
+    disparity
+        Dense disparity of the left image, float32 pixels, no NaN.
+    matched
+        The initial disparity D(p) of the matcher, NaN outside F (paper §3.1).
+    settings
+        The settings that made it.
+    seconds
+        Wall time of each stage, in the order they ran.
+    rectification
+        What the check of the pair found; None if it was off or said nothing.
+    """
+
+    disparity: NDArray[np.float32]
+    matched: NDArray[np.float32]
+    settings: Settings
+    seconds: dict[str, float]
+    rectification: RectificationCheck | None = None

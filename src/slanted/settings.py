@@ -1,0 +1,247 @@
+"""Every parameter of slanted, in one tree.
+
+The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
+and the reference in ``docs/settings.md``: a parameter is written down once, here, with its unit, its
+range and the paper's symbol. Sections check themselves, so a ``Settings`` that exists is valid.
+
+Presets are TOML files in ``slanted/presets``; ``default`` is the best we know, ``paper`` follows the
+publication.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self
+
+from slanted.errors import FileError, SettingsError
+from slanted.settings_fields import Setting, check_value, parse_text, setting, toml_value
+
+
+def _matcher_names() -> tuple[str, ...]:
+    from slanted.matching import matcher_names  # noqa: PLC0415 (matchers register there)
+
+    return matcher_names()
+
+
+class Section:
+    """A node of the tree: a frozen dataclass whose fields are settings or further sections."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            described = field.metadata.get("setting")
+            if described is not None:
+                value = check_value(field.name, described, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)
+
+
+@dataclass(frozen=True)
+class SgbmSettings(Section):
+    """OpenCV's semi-global block matcher, ``cv2.StereoSGBM`` (Hirschmüller 2008)."""
+
+    mode: str = setting(
+        "hh",
+        "Paths along which costs are summed: `sgbm` 5, `hh` 8, `3way` 3, `hh4` 4.",
+        choices=("sgbm", "hh", "3way", "hh4"),
+    )
+    block_size: int = setting(3, "Side of the matched block.", unit="px", low=1, high=31, odd=True)
+    p1: int | None = setting(
+        None,
+        "Penalty for a disparity step of one; auto = 8 × channels × block_size².",
+        symbol="P1",
+        low=0,
+    )
+    p2: int | None = setting(
+        None,
+        "Penalty for a larger step; auto = 32 × channels × block_size².",
+        symbol="P2",
+        low=1,
+    )
+    prefilter_cap: int = setting(63, "Cap on the x-gradient before matching.", low=1, high=63)
+    uniqueness: int = setting(
+        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
+    )
+
+
+@dataclass(frozen=True)
+class MatchingSettings(Section):
+    """The initial disparity D(p) on the pixels F (paper §3.1)."""
+
+    method: str = setting("sgbm", "Which matcher makes D(p).", choices=_matcher_names)
+    min_disparity: int = setting(
+        0, "Smallest disparity searched; may be negative.", unit="px", low=-4096, high=4096
+    )
+    max_disparity: int | None = setting(
+        None,
+        "End of the search, exclusive; auto = found from a coarse match of the pair.",
+        unit="px",
+        low=-4095,
+        high=8192,
+    )
+    left_right_threshold: int = setting(
+        1, "Largest disagreement of the left and right maps; -1 = no check.", unit="px", low=-1
+    )
+    speckle_size: int = setting(
+        100, "Matches in patches of up to this many pixels are dropped; 0 = none.", unit="px", low=0
+    )
+    speckle_range: float = setting(
+        2.0, "Disparity step that separates patches.", unit="px", low=0.0
+    )
+    sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_disparity is not None and self.max_disparity <= self.min_disparity:
+            raise SettingsError(
+                f"matching.max_disparity: expected more than matching.min_disparity "
+                f"({self.min_disparity}), got {self.max_disparity}; raise it or use auto"
+            )
+
+
+@dataclass(frozen=True)
+class RectificationSettings(Section):
+    """The check that both images share their rows, made on matched features."""
+
+    check: str = setting(
+        "refuse",
+        "`refuse` stops on a pair that is not rectified or is swapped, `warn` goes on, `off` skips.",
+        choices=("refuse", "warn", "off"),
+    )
+    warn_offset: float = setting(
+        1.0, "Vertical offset above which a warning is given.", unit="px", low=0.0
+    )
+    refuse_offset: float = setting(
+        10.0, "Vertical offset above which the pair is refused.", unit="px", low=0.0
+    )
+
+
+@dataclass(frozen=True)
+class Settings(Section):
+    """All settings; ``Settings()`` is the preset ``default``."""
+
+    seed: int = setting(0, "Seed of every random choice.", low=0, high=2**63 - 1)
+    threads: int | None = setting(
+        None, "Threads to use; auto = all cores. Results do not depend on it.", low=1, high=1024
+    )
+    rectification: RectificationSettings = dataclasses.field(default_factory=RectificationSettings)
+    matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
+
+    @classmethod
+    def preset(cls, name: str) -> Self:
+        """Load a named preset."""
+        if name not in preset_names():
+            raise SettingsError(
+                f"preset: expected one of {', '.join(preset_names())}, got {name!r}"
+            )
+        text = (resources.files("slanted") / "presets" / f"{name}.toml").read_text("utf-8")
+        return cls().updated(tomllib.loads(text))
+
+    @classmethod
+    def load(cls, path: Path | str, base: Self | None = None) -> Self:
+        """Read a TOML file; what it does not name stays as in `base` (by default the defaults)."""
+        try:
+            tree = tomllib.loads(Path(path).read_text("utf-8"))
+        except OSError as error:
+            raise FileError(path, f"cannot be read as settings ({error.strerror})") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileError(path, f"expected settings in TOML, but it fails to parse: {error}") from error
+        try:
+            return (base or cls()).updated(tree)
+        except SettingsError as error:
+            raise SettingsError(f"{path}: {error}") from error
+
+    def save(self, path: Path | str) -> None:
+        """Write all settings as TOML."""
+        from slanted.io.files import write_bytes  # noqa: PLC0415 (io is not needed to make settings)
+
+        write_bytes(path, self.to_toml().encode())
+
+    def to_toml(self, *, documented: bool = False) -> str:
+        """Return the tree as TOML text, with each field's documentation as comments if asked."""
+        lines: list[str] = []
+        section = ""
+        for leaf in leaves(self):
+            parent, _, name = leaf.path.rpartition(".")
+            if parent != section:
+                section = parent
+                lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
+            if documented:
+                lines.append(f"# {leaf.setting.describe()}")
+            lines.append(f"{name} = {toml_value(leaf.value)}")
+        return "\n".join(lines) + "\n"
+
+    def updated(self, tree: Mapping[str, Any]) -> Self:
+        """Return a copy with the values of a nested mapping, as it comes from TOML."""
+        updated: Self = _updated(self, tree, "")
+        return updated
+
+    def with_value(self, path: str, text: str) -> Self:
+        """Return a copy with one value set from text, as in ``--set path=text``."""
+        known = {leaf.path: leaf.setting for leaf in leaves(self)}
+        if path not in known:
+            raise SettingsError(_unknown(path, known))
+        tree: Any = parse_text(path, known[path], text)
+        for key in reversed(path.split(".")):
+            tree = {key: tree}
+        return self.updated(tree)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One setting in the tree: its dotted path, its description and its value."""
+
+    path: str
+    setting: Setting
+    value: Any
+    section_doc: str
+
+
+def leaves(section: Section, prefix: str = "") -> Iterator[Leaf]:
+    """Walk the tree in order of definition."""
+    doc = (type(section).__doc__ or "").strip()
+    for field in dataclasses.fields(section):  # type: ignore[arg-type]
+        value = getattr(section, field.name)
+        if isinstance(value, Section):
+            yield from leaves(value, f"{prefix}{field.name}.")
+        else:
+            yield Leaf(prefix + field.name, field.metadata["setting"], value, doc)
+
+
+def preset_names() -> tuple[str, ...]:
+    """Return the names of the presets that ship with slanted."""
+    files = (resources.files("slanted") / "presets").iterdir()
+    return tuple(sorted(Path(f.name).stem for f in files if f.name.endswith(".toml")))
+
+
+def _updated(section: Any, tree: Mapping[str, Any], prefix: str) -> Any:
+    changes: dict[str, Any] = {}
+    fields = {field.name for field in dataclasses.fields(section)}
+    for key, value in tree.items():
+        path = prefix + key
+        if key not in fields:
+            raise SettingsError(_unknown(path, {prefix + name for name in fields}))
+        current = getattr(section, key)
+        if not isinstance(current, Section):
+            changes[key] = value
+        elif isinstance(value, Mapping):
+            changes[key] = _updated(current, value, path + ".")
+        else:
+            raise SettingsError(f"{path}: expected a table of settings, got {value!r}")
+    try:
+        return dataclasses.replace(section, **changes)
+    except SettingsError as error:
+        # A section does not know where it hangs in the tree: say it here, once.
+        message = str(error)
+        raise SettingsError(message if message.startswith(prefix) else prefix + message) from None
+
+
+def _unknown(path: str, known: Any) -> str:
+    import difflib  # noqa: PLC0415 (only on a mistake)
+
+    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
+    return f"{path}: unknown setting{hint}"

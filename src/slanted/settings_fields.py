@@ -1,0 +1,122 @@
+"""What a single setting is: its description, its check, and its form as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from slanted.errors import SettingsError
+
+AUTO = "auto"
+"""How None is written in TOML, which has no null, and on the command line."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The description of one setting.
+
+    Parameters
+    ----------
+    kind
+        Type of the value: bool, int, float or str.
+    optional
+        Whether None (written ``auto``) is a value.
+    doc, unit, symbol
+        For people: meaning, unit and the paper's symbol.
+    low, high, choices, odd
+        What values are allowed; bounds are inclusive.
+    """
+
+    kind: type
+    optional: bool
+    doc: str
+    unit: str = ""
+    symbol: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] | None = None
+    odd: bool = False
+
+    def allowed(self) -> str:
+        """Say in words what values are allowed."""
+        if self.choices is not None:
+            return "one of " + ", ".join(self.names())
+        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[self.kind]
+        if self.odd:
+            words = "an odd whole number"
+        if self.low is not None and self.high is not None:
+            words += f" from {self.low:g} to {self.high:g}"
+        elif self.low is not None:
+            words += f" of at least {self.low:g}"
+        elif self.high is not None:
+            words += f" of at most {self.high:g}"
+        return words + (f" or {AUTO}" if self.optional else "")
+
+    def names(self) -> tuple[str, ...]:
+        """Return the choices."""
+        choices = self.choices() if callable(self.choices) else self.choices
+        return choices or ()
+
+    def describe(self) -> str:
+        """Return one line: documentation, symbol, unit and range."""
+        notes = [f"symbol {self.symbol}"] if self.symbol else []
+        notes += [f"unit {self.unit}"] if self.unit else []
+        return f"{self.doc} ({'; '.join([*notes, self.allowed()])})"
+
+
+def setting(
+    default: Any,
+    doc: str,
+    *,
+    kind: type | None = None,
+    **description: Any,
+) -> Any:
+    """Make a dataclass field that carries its own `Setting`.
+
+    The kind is the default's type; where the default is None (auto) it is int unless said.
+    """
+    kind = kind or (int if default is None else type(default))
+    described = Setting(kind=kind, optional=default is None, doc=doc, **description)
+    return dataclasses.field(default=default, metadata={"setting": described})
+
+
+def check_value(name: str, described: Setting, value: Any) -> Any:
+    """Return the value in its proper type, or raise a SettingsError that names the setting."""
+    if described.optional and (value is None or value == AUTO):
+        return None
+    if described.kind is float and type(value) is int:
+        value = float(value)
+    fits = type(value) is described.kind
+    if fits and described.choices is not None:
+        fits = value in described.names()
+    if fits and described.kind in (int, float):
+        fits = math.isfinite(value)
+        fits = fits and (described.low is None or value >= described.low)
+        fits = fits and (described.high is None or value <= described.high)
+        fits = fits and (not described.odd or value % 2 == 1)
+    if not fits:
+        raise SettingsError(f"{name}: expected {described.allowed()}, got {value!r}")
+    return value
+
+
+def parse_text(name: str, described: Setting, text: str) -> Any:
+    """Read a value as typed on the command line; its range is checked by the section itself."""
+    if described.optional and text == AUTO:
+        return None
+    if described.kind is str:
+        return text
+    try:
+        if described.kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+        return described.kind(text)
+    except (KeyError, ValueError):
+        raise SettingsError(f"{name}: expected {described.allowed()}, got {text!r}") from None
+
+
+def toml_value(value: Any) -> str:
+    """Write a value as TOML; JSON's strings, numbers and booleans are TOML's too."""
+    return json.dumps(AUTO if value is None else value)

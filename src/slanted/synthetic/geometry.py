@@ -1,0 +1,111 @@
+"""Slanted surfaces with continuous borders, and what each view sees of them.
+
+A *surface* is one plane d = a u + b v + c over a convex region of the left image's coordinates. A
+*body* is one surface, or several that meet in creases. Regions are half-planes, not pixels, so that
+the right view can be asked what it sees at points between left pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+REACH = 3.0
+"""Regions are grown by this many pixels before the gap is tested.
+
+Boundary pixels lie within chessboard distance 2 of the other segment, 2·√2 < 3 pixels, so a plane
+in front is in front at every pixel of the boundary, not only at the two rows that touch.
+"""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One plane over a convex region.
+
+    Parameters
+    ----------
+    plane
+        (a, b, c) of d = a u + b v + c, in left-image coordinates.
+    support
+        (K, 3) half-planes (p, q, r): the region is where p u + q v + r ≥ 0 for every row, with
+        (p, q) of unit length. No rows: the whole plane.
+    body
+        Which body the surface belongs to; bodies are numbered from back to front.
+    """
+
+    plane: Floats
+    support: Floats
+    body: int
+
+    def disparity(self, u: Floats, v: Floats) -> Floats:
+        """Disparity of the unbounded plane at the points (u, v)."""
+        a, b, c = self.plane
+        return np.asarray(a * u + b * v + c)
+
+    def covers(self, u: Floats, v: Floats) -> npt.NDArray[np.bool_]:
+        """Whether the points (u, v) lie in the region; its border belongs to it."""
+        inside = np.ones(np.broadcast_shapes(u.shape, v.shape), dtype=np.bool_)
+        for p, q, r in self.support:
+            # Without the tolerance, rounding could open a crack along the crease of two surfaces.
+            inside &= p * u + q * v + r >= -1e-9
+        return inside
+
+    def grown(self) -> Floats:
+        """Half-planes of the region after moving each of them outwards by `REACH`."""
+        return np.asarray(self.support + np.array([0.0, 0.0, REACH]))
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What a view sees at each of its points: surface index, left-image column, disparity."""
+
+    surface: Ints
+    column: Floats
+    disparity: Floats
+
+
+def cast(surfaces: Sequence[Surface], x: Floats, v: Floats, *, right: bool) -> Hits:
+    """Find the nearest surface at the points (x, v) of the left or of the right view.
+
+    A left point (u, v) appears at x = u − d(u, v) in the right view. On one plane that is affine,
+    and u = (x + b v + c) / (1 − a) inverts it exactly.
+    """
+    shape = np.broadcast_shapes(x.shape, v.shape)
+    hits = Hits(np.full(shape, -1, np.int32), np.zeros(shape), np.full(shape, -np.inf))
+    for index, surface in enumerate(surfaces):
+        a, b, c = surface.plane
+        u = np.broadcast_to((x + b * v + c) / (1.0 - a) if right else x, shape)
+        d = surface.disparity(u, v)
+        nearer = surface.covers(u, v) & (d > hits.disparity)
+        hits.surface[nearer] = index
+        hits.column[nearer] = u[nearer]
+        hits.disparity[nearer] = d[nearer]
+    return hits
+
+
+def clip(polygon: Floats, half_planes: Floats) -> Floats:
+    """Cut a convex polygon, (n, 2), by half-planes, (k, 3); may leave no vertex at all."""
+    for p, q, r in half_planes:
+        side = p * polygon[:, 0] + q * polygon[:, 1] + r
+        after = np.roll(side, -1)
+        kept = side >= 0
+        crossed = kept != (after >= 0)
+        step = np.divide(side, side - after, out=np.zeros_like(side), where=crossed)
+        crossing = polygon + step[:, None] * (np.roll(polygon, -1, axis=0) - polygon)
+        # Each vertex is followed by the crossing on the side that it starts.
+        both = np.stack([polygon, crossing], axis=1).reshape(-1, 2)
+        polygon = both[np.stack([kept, crossed], axis=1).ravel()]
+    return polygon
+
+
+def pixel_grid(width: int, height: int) -> tuple[Floats, Floats]:
+    """Columns, (1, W), and rows, (H, 1), of the pixels of an image."""
+    u = np.arange(width, dtype=np.float64)
+    v = np.arange(height, dtype=np.float64)
+    return u[None, :], v[:, None]

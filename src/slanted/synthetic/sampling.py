@@ -1,0 +1,221 @@
+"""Random scenes built so that their boundary labels are exact.
+
+A body is the upper or lower envelope of its planes: a crease lies, by construction, exactly where
+two planes are equal. Body 0 is the background and covers everything; every later body is nearer
+than all earlier ones by at least `SEPARATION` wherever they overlap or nearly touch. These two
+facts are all that labels need.
+
+No trigonometry is used: sums, products, quotients and square roots round alike on every platform,
+so one seed draws one scene everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slanted.errors import InputError
+from slanted.synthetic.geometry import REACH, Floats, Ints, Surface, clip, pixel_grid
+from slanted.synthetic.partition import SMALLEST_PIECE, components
+
+SEPARATION = 3.0
+"""Least gap in disparity, in pixels, between bodies where they meet in the left image."""
+STEEPEST = 0.4
+"""Bound on |a| and |b|: the right view needs 1 − a > 0, and foreshortening should stay mild."""
+FAINTEST_CREASE = 0.03
+"""Least change of gradient over a crease, in px/px: below it a hinge would look coplanar."""
+TRIES = 300
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a scene must fill: an image of width × height pixels and a range of disparities."""
+
+    width: int
+    height: int
+    min_disparity: float
+    max_disparity: float
+
+    @property
+    def span(self) -> float:
+        """Length of the range of disparities."""
+        return self.max_disparity - self.min_disparity
+
+
+def sample_surfaces(
+    rng: np.random.Generator, stage: Stage, *, objects: int, background: int | None
+) -> list[Surface]:
+    """Draw a background of 1 to 3 surfaces and `objects` bodies of 1 or 2 surfaces in front of it.
+
+    Proposals that leave the range of disparities, hide an earlier surface or are too steep are
+    drawn again, up to `TRIES` times.
+    """
+    count = int(rng.integers(1, 4)) if background is None else background
+    scene: list[Surface] = []
+    seen = np.zeros((stage.height, stage.width), dtype=np.int32)
+    for body in range(objects + 1):
+        for _ in range(TRIES):
+            if body == 0:
+                proposal = _background(rng, stage, count)
+            else:
+                proposal = _object(rng, stage, body, scene)
+            seen_now = _cover(seen, proposal, len(scene))
+            if proposal and _all_in_view(seen_now, len(scene) + len(proposal)):
+                scene.extend(proposal)
+                seen = seen_now
+                break
+        else:
+            what = f"background of {count} surfaces" if body == 0 else f"object {body} of {objects}"
+            raise InputError(
+                f"min_disparity, max_disparity and objects: no place was found for {what} within"
+                f" disparities {stage.min_disparity:g} to {stage.max_disparity:g}"
+                f" in {stage.width}×{stage.height} pixels;"
+                " widen the range or ask for fewer objects."
+            )
+    return scene
+
+
+def _background(rng: np.random.Generator, stage: Stage, count: int) -> list[Surface]:
+    """Propose planes that fold along random lines and fill the far part of the range."""
+    size = np.array([stage.width, stage.height], dtype=np.float64)
+    first = np.array([*(rng.uniform(-1.0, 1.0, 2) / size), 0.0])
+    folds = [
+        _line(rng, size * rng.uniform(0.2, 0.8, 2)) * rng.uniform(0.5, 2.0) / size.mean()
+        for _ in range(count - 1)
+    ]
+    planes = np.array([first, *(first + fold for fold in folds)])
+    surfaces = _envelope(planes, np.empty((0, 3)), _sign(rng), body=0)
+    # The right view looks past the left image's right border, by the largest disparity.
+    frame = _box((-REACH, -REACH), size + [stage.max_disparity + REACH, REACH])
+    low, high = _disparity_range(surfaces, frame)
+    bottom = stage.min_disparity + stage.span * rng.uniform(0.0, 0.1)
+    scale = stage.span * rng.uniform(0.25, 0.4) / (high - low)
+    # Scaling and shifting all planes alike moves no crease.
+    surfaces = [
+        Surface(s.plane * scale + np.array([0.0, 0.0, bottom - low * scale]), s.support, s.body)
+        for s in surfaces
+    ]
+    return surfaces if _well_shaped(surfaces) else []
+
+
+def _object(
+    rng: np.random.Generator, stage: Stage, body: int, behind: Sequence[Surface]
+) -> list[Surface]:
+    """Propose a convex polygon of one plane or two, in front of all that it covers."""
+    radius = rng.uniform(0.13, 0.28) * min(stage.width, stage.height)
+    centre = np.array([stage.width, stage.height]) * rng.uniform(0.05, 0.95, 2)
+    slope = min(0.25, 0.25 * stage.span / (2.0 * radius))
+    first = np.array([*rng.uniform(-slope, slope, 2), 0.0])
+    planes = [first]
+    if rng.random() < 0.5:
+        nearby = centre + radius * rng.uniform(-0.3, 0.3, 2)
+        planes.append(first + _line(rng, nearby) * slope * rng.uniform(1.0, 1.5))
+    outline = _outline(rng, centre, radius)
+    surfaces = _envelope(np.array(planes), outline, _sign(rng), body)
+
+    reach = 4.0 * (radius + REACH)
+    box = _box(centre - reach, centre + reach)
+    low, high = _disparity_range(surfaces, box)
+    lift = max(_clearance(surfaces, behind, box) + SEPARATION, stage.min_disparity - low)
+    room = stage.max_disparity - high - lift
+    if room < 0 or not _well_shaped(surfaces):
+        return []
+    raised = np.array([0.0, 0.0, lift + rng.uniform(0.0, 1.0) * min(room, 0.4 * stage.span)])
+    return [Surface(s.plane + raised, s.support, s.body) for s in surfaces]
+
+
+def _envelope(planes: Floats, outline: Floats, sign: float, body: int) -> list[Surface]:
+    """Split a region among planes: the nearest one shows (sign > 0), or the farthest one."""
+    surfaces = []
+    for index, plane in enumerate(planes):
+        folds = sign * (plane - np.delete(planes, index, axis=0))
+        folds /= np.sqrt(folds[:, :1] ** 2 + folds[:, 1:2] ** 2)
+        surfaces.append(Surface(plane, np.concatenate([outline, folds]), body))
+    return surfaces
+
+
+def _clearance(front: Sequence[Surface], behind: Sequence[Surface], box: Floats) -> float:
+    """Largest disparity by which `behind` sticks out of `front`, where they meet (−inf: nowhere).
+
+    An affine difference on a convex polygon is largest at a vertex, so the answer is exact.
+    """
+    worst = -np.inf
+    for near in front:
+        region = clip(box, near.grown())
+        for far in behind:
+            corners = clip(region, far.grown())
+            gap = far.disparity(*corners.T) - near.disparity(*corners.T)
+            worst = max(worst, float(gap.max(initial=-np.inf)))
+    return worst
+
+
+def _disparity_range(surfaces: Sequence[Surface], frame: Floats) -> tuple[float, float]:
+    """Smallest and largest disparity inside a convex polygon."""
+    values = [s.disparity(*clip(frame, s.support).T) for s in surfaces]
+    together = np.concatenate(values)
+    return float(together.min()), float(together.max())
+
+
+def _well_shaped(surfaces: Sequence[Surface]) -> bool:
+    """Whether no plane is too steep and every crease is strong enough to see."""
+    gradients = np.array([s.plane[:2] for s in surfaces])
+    change = gradients[:, None] - gradients[None]
+    bends = np.sqrt((change**2).sum(axis=-1))[np.triu_indices(len(surfaces), 1)]
+    return bool((np.abs(gradients) < STEEPEST).all() and (bends >= FAINTEST_CREASE).all())
+
+
+def _cover(seen: Ints, body: Sequence[Surface], first: int) -> Ints:
+    """Put a body, whose surfaces are numbered from `first`, in front of what the left view sees."""
+    height, width = seen.shape
+    u, v = pixel_grid(width, height)
+    covered = seen.copy()
+    for index, surface in enumerate(body, start=first):
+        covered[surface.covers(u, v)] = index
+    return covered
+
+
+def _all_in_view(seen: Ints, count: int) -> bool:
+    """Whether the left view shows a fair part of every surface, and no part too small to segment.
+
+    Without slivers each segment can have `SMALLEST_PIECE` pixels: small pieces of the partition
+    then always have a neighbour on their own surface to join.
+    """
+    fair = max(2 * SMALLEST_PIECE, seen.size // 400)
+    if np.bincount(seen.ravel(), minlength=count).min() < fair:
+        return False
+    return bool(np.bincount(components(seen).ravel()).min() >= SMALLEST_PIECE)
+
+
+def _outline(rng: np.random.Generator, centre: Floats, radius: float) -> Floats:
+    """Half-planes of a convex polygon of 4 to 7 sides around a centre."""
+    sides = int(rng.integers(4, 8))
+    turns = (np.arange(sides) + rng.uniform(-0.15, 0.15, sides)) / sides + rng.random()
+    inward = np.array([_direction(turn) for turn in turns])
+    distance = radius * rng.uniform(0.7, 1.0, sides)
+    offset = distance - inward[:, 0] * centre[0] - inward[:, 1] * centre[1]
+    return np.concatenate([inward, offset[:, None]], axis=1)
+
+
+def _line(rng: np.random.Generator, through: Floats) -> Floats:
+    """Signed distance (p, q, r) from a line of random direction through a point."""
+    p, q = _direction(rng.random())
+    return np.array([p, q, -(p * through[0] + q * through[1])])
+
+
+def _direction(turn: float) -> Floats:
+    """Return the unit vector after a walk of `turn` rounds along the border of a square."""
+    side, along = divmod(4.0 * turn, 1.0)
+    t = 2.0 * along - 1.0
+    corner = np.array([(1.0, t), (-t, 1.0), (-1.0, -t), (t, -1.0)][int(side) % 4])
+    return np.asarray(corner / np.sqrt(1.0 + t * t))
+
+
+def _sign(rng: np.random.Generator) -> float:
+    return 1.0 if rng.random() < 0.5 else -1.0
+
+
+def _box(low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Floats:
+    """Corners of an axis-parallel rectangle."""
+    return np.array([low, (high[0], low[1]), high, (low[0], high[1])], dtype=np.float64)
