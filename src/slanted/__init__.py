@@ -25,11 +25,25 @@ _HOMES = {
     "write_disparity": "slanted.io",
     "write_image": "slanted.io",
 }
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (all are strings)
+__all__ = [
+    "Calibration",
+    "InputError",
+    "Result",
+    "Settings",
+    "SlantedError",
+    "SlantedWarning",
+    "__version__",
+    "estimate",
+    "read_calibration",
+    "read_disparity",
+    "read_image",
+    "register_matcher",
+    "write_disparity",
+    "write_image",
+]
 
 if TYPE_CHECKING:
     from slanted.errors import InputError, SlantedError, SlantedWarning
-    from slanted.pipeline import estimate
     from slanted.io import (
         Calibration,
         read_calibration,
@@ -39,6 +53,7 @@ if TYPE_CHECKING:
         write_image,
     )
     from slanted.matching import register_matcher
+    from slanted.pipeline import estimate
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -46,7 +61,9 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'slanted' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # the next use is a plain look-up
+    return value
 
 
 def __dir__() -> list[str]:

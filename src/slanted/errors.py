@@ -42,7 +42,7 @@ class FileError(SlantedError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[type[FileError], tuple[Path, str]]:
-        # Exceptions travel between processes; the default would call __init__ with the message only.
+        # Exceptions travel between processes; the default would pass on the message alone.
         return type(self), (self.path, self.problem)
 
 

@@ -1,4 +1,4 @@
-"""The states of a boundary variable o_ij (paper, Section 3.1)."""
+"""The states of a boundary variable o_ij (paper, Section 3)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from slanted.errors import InputError
 from slanted.result import Result
 from slanted.settings import Settings
 
@@ -55,12 +56,14 @@ def estimate(
        Estimation", ECCV 2012. At this version only its first step, the initial disparity, is there;
        holes are filled by background interpolation.
     """
-    from slanted.evaluation.interpolation import interpolate_background  # noqa: PLC0415
-    from slanted.matching import match  # noqa: PLC0415
-    from slanted.matching.given import given_disparity  # noqa: PLC0415
-    from slanted.matching.images import check_pair  # noqa: PLC0415
-    from slanted.matching.rectification import check_rectification  # noqa: PLC0415
-    from slanted.threads import thread_limit  # noqa: PLC0415
+    import numpy as np
+
+    from slanted.matching import match
+    from slanted.matching.given import given_disparity
+    from slanted.matching.images import check_pair
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.matching.rectification import check_rectification
+    from slanted.threads import thread_limit
 
     settings = settings or Settings()
     left, right = check_pair(left, right)
@@ -73,6 +76,11 @@ def estimate(
         with stage("matching"):
             if disparity is None:
                 matched = match(left, right, settings.matching)
+                if not np.isfinite(matched).any():
+                    raise InputError(
+                        "left, right: no pixel could be matched; check that both images show one "
+                        "scene and that the disparity range covers it"
+                    )
             else:
                 size = left.shape[:2]
                 matched = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)

@@ -1,18 +1,18 @@
 """Every parameter of slanted, in one tree.
 
 The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
-and the reference in ``docs/settings.md``: a parameter is written down once, here, with its unit, its
-range and the paper's symbol. Sections check themselves, so a ``Settings`` that exists is valid.
+and the reference in ``docs/settings.md``: a parameter is written down once, here, with its unit,
+its range and the paper's symbol. Sections check themselves, so a ``Settings`` that exists is valid.
 
-Presets are TOML files in ``slanted/presets``; ``default`` is the best we know, ``paper`` follows the
-publication.
+Presets are TOML files in ``slanted/presets``; ``default`` is the best we know, ``paper`` follows
+the publication.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -23,7 +23,7 @@ from slanted.settings_fields import Setting, check_value, parse_text, setting, t
 
 
 def _matcher_names() -> tuple[str, ...]:
-    from slanted.matching import matcher_names  # noqa: PLC0415 (matchers register there)
+    from slanted.matching import matcher_names
 
     return matcher_names()
 
@@ -108,7 +108,7 @@ class RectificationSettings(Section):
 
     check: str = setting(
         "refuse",
-        "`refuse` stops on a pair that is not rectified or is swapped, `warn` goes on, `off` skips.",
+        "On a pair that is not rectified or is swapped, `refuse` stops and `warn` goes on.",
         choices=("refuse", "warn", "off"),
     )
     warn_offset: float = setting(
@@ -123,7 +123,7 @@ class RectificationSettings(Section):
 class Settings(Section):
     """All settings; ``Settings()`` is the preset ``default``."""
 
-    seed: int = setting(0, "Seed of every random choice.", low=0, high=2**63 - 1)
+    seed: int = setting(0, "Seed of every random choice.", low=0, high=2**32 - 1)
     threads: int | None = setting(
         None, "Threads to use; auto = all cores. Results do not depend on it.", low=1, high=1024
     )
@@ -148,7 +148,9 @@ class Settings(Section):
         except OSError as error:
             raise FileError(path, f"cannot be read as settings ({error.strerror})") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileError(path, f"expected settings in TOML, but it fails to parse: {error}") from error
+            raise FileError(
+                path, f"expected settings in TOML, but it fails to parse: {error}"
+            ) from error
         try:
             return (base or cls()).updated(tree)
         except SettingsError as error:
@@ -156,7 +158,7 @@ class Settings(Section):
 
     def save(self, path: Path | str) -> None:
         """Write all settings as TOML."""
-        from slanted.io.files import write_bytes  # noqa: PLC0415 (io is not needed to make settings)
+        from slanted.io.files import write_bytes
 
         write_bytes(path, self.to_toml().encode())
 
@@ -240,7 +242,7 @@ def _updated(section: Any, tree: Mapping[str, Any], prefix: str) -> Any:
 
 
 def _unknown(path: str, known: Any) -> str:
-    import difflib  # noqa: PLC0415 (only on a mistake)
+    import difflib
 
     near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"

@@ -45,15 +45,17 @@ class Setting:
         """Say in words what values are allowed."""
         if self.choices is not None:
             return "one of " + ", ".join(self.names())
-        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[self.kind]
+        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[
+            self.kind
+        ]
         if self.odd:
             words = "an odd whole number"
         if self.low is not None and self.high is not None:
-            words += f" from {self.low:g} to {self.high:g}"
+            words += f" from {self.low} to {self.high}"
         elif self.low is not None:
-            words += f" of at least {self.low:g}"
+            words += f" of at least {self.low}"
         elif self.high is not None:
-            words += f" of at most {self.high:g}"
+            words += f" of at most {self.high}"
         return words + (f" or {AUTO}" if self.optional else "")
 
     def names(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 @contextmanager
 def thread_limit(threads: int | None) -> Iterator[int]:
     """Limit OpenCV to some threads (None = all cores) inside the block, then restore its state."""
-    import cv2  # noqa: PLC0415
+    import cv2
 
     wanted = threads or os.cpu_count() or 1
     before = cv2.getNumThreads()

@@ -13,6 +13,7 @@ import pytest
 from slanted.errors import FileError, InputError
 from slanted.evaluation import DATASETS, Frame, evaluate, find_frames
 from slanted.evaluation.datasets import read_visible, visible_in_both
+from slanted.io import read_disparity
 
 NAN = np.nan
 
@@ -99,6 +100,7 @@ def test_kitti_frames_without_ground_truth_are_no_frames(tmp_path):
     (training / "disp_occ_0/000001_10.png").unlink()
     (training / "disp_noc_0/000000_10.png").unlink()
     (training / "calib_cam_to_cam/000000.txt").unlink()
+    write_image(training / "disp_occ_0/000007_11.png", grey(dtype=np.uint16))  # not official
     frames = find_frames("kitti2015", tmp_path)
     assert names_of(frames) == ["000000_10", "000007_10"]
     assert frames[0].ground_truth_noc is None
@@ -407,5 +409,7 @@ def test_real_middlebury():
         truth, noc = frame.load_ground_truth()
         assert not (np.isfinite(noc) & np.isnan(truth)).any()
         # The masks of the shared data were made by the cross-check that this package makes.
-        right = frame._read_map(frame.ground_truth_right)
+        right = read_disparity(
+            frame.ground_truth_right, format="middlebury", scale=frame.disparity_scale
+        )
         np.testing.assert_array_equal(visible_in_both(truth, right), np.isfinite(noc))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import NoReturn, TextIO
 
 import click
 
@@ -37,18 +38,31 @@ def slanted() -> None:
     """Slanted-plane stereo: dense disparity from a rectified pair."""
 
 
-def main() -> None:
-    """Run the command line; a SlantedError becomes one sentence and exit code 2."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; anything wrong becomes one sentence and exit code 2."""
     warnings.showwarning = _show_warning
     try:
-        slanted.main()
+        sys.exit(slanted.main(arguments, prog_name="slanted", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as no_arguments:
+        click.echo(no_arguments.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        click.echo(f"slanted: error: {error.format_message()}", err=True)
     except SlantedError as error:
         click.echo(f"slanted: error: {error}", err=True)
-        sys.exit(2)
+    except click.Abort:
+        click.echo("slanted: interrupted", err=True)
+        sys.exit(130)
+    sys.exit(2)
 
 
 def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
 ) -> None:
     if issubclass(category, SlantedWarning):
         click.echo(f"slanted: warning: {message}", err=True)

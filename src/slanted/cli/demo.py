@@ -26,11 +26,13 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
 
     Writes the disparity in three formats, pictures of it and of its errors, and a point cloud.
     """
+    import numpy as np
+
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.io import write_image
     from slanted.output.folder import check_folder, summary, write_result
-    from slanted.output.pictures import colour_disparity, colour_error
+    from slanted.output.pictures import colour_disparity, colour_error, mosaic
     from slanted.pipeline import estimate
 
     check_folder(output)
@@ -42,14 +44,17 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             "matches only": evaluate(result.matched, truth),
         }
         files = write_result(output, result, left, CALIBRATION)
+        scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
         pictures = {
             "left.png": left,
-            "ground_truth_colour.png": colour_disparity(truth),
+            "ground_truth_colour.png": colour_disparity(truth, *scale),
+            "disparity_colour.png": colour_disparity(result.disparity, *scale),
             "error.png": colour_error(result.disparity, truth),
         }
+        pictures["overview.png"] = mosaic(list(pictures.values()))
         for name, picture in pictures.items():
             write_image(output / name, picture)
-        files += list(pictures)
+        files = list(dict.fromkeys([*files, *pictures]))
     rows = [(name, *(f"{score[f'{name}-all']:.2f}" for score in scores.values())) for name in ROWS]
     lines = [
         "Middlebury 2014 Motorcycle, all pixels; out-kpx and D1 in %, epe and rms in px",

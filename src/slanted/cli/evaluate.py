@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command(name="evaluate", short_help="Measure errors against ground truth.")
 @click.argument("what")
 @click.argument("path", type=PathArgument)
-@click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth without occluded pixels.")
+@click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels.")
 @click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
 @click.option("--split", metavar="NAME", help="Part of the dataset, from its split.json.")
 @click.option("--method", default="slanted", show_default=True, metavar="NAME",
@@ -50,7 +50,9 @@ def command(
         if what in DATASETS:
             frames = find_frames(what, path, split, limit)
             data: dict[str, Any] = {"dataset": what, "split": split}
-            data |= evaluate_frames(frames, method, settings, sparse=sparse, progress=report.progress)
+            data |= evaluate_frames(
+                frames, method, settings, sparse=sparse, progress=report.progress
+            )
         elif not Path(what).exists():
             known = ", ".join(DATASETS)
             raise FileError(what, f"expected a disparity map or a dataset ({known}), found neither")
@@ -65,10 +67,11 @@ def _evaluate_map(
     from slanted.evaluation.metrics import evaluate
     from slanted.io import read_disparity
 
-    maps = [
-        None if file is None else read_disparity(file, scale=scale) for file in (result, path, noc)
-    ]
-    return evaluate(maps[0], maps[1], ground_truth_noc=maps[2])
+    return evaluate(
+        read_disparity(result, scale=scale),
+        read_disparity(path, scale=scale),
+        ground_truth_noc=None if noc is None else read_disparity(noc, scale=scale),
+    )
 
 
 def _lines(mean: dict[str, float]) -> list[str]:

@@ -76,10 +76,10 @@ def calibration_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the camera's calibration, as a file or as numbers."""
     for option in (
         click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
-        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels, without a file."),
+        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
         click.option("--calib", type=PathArgument, metavar="FILE",
-                     help="Calibration (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds depth and "
-                     "a point cloud."),
+                     help="Calibration (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds depth "
+                     "and a point cloud."),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -107,4 +107,6 @@ def load_calibration(
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--json`` and ``--quiet``."""
     command = click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
-    return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(
+        command
+    )

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=PathArgument, default="slanted-out", show_default=True,
               metavar="DIR", help="Folder to write to.")  # fmt: skip
 @click.option("--disparity", type=PathArgument, metavar="FILE",
-              help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF); skips the matcher.")  # fmt: skip
+              help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
+              "instead of the matcher's.")  # fmt: skip
 @click.option("--disparity-scale", type=float, metavar="S",
               help="For an 8-bit --disparity: pixels = value / S.")  # fmt: skip
 @click.option("--valid", type=PathArgument, metavar="FILE",

@@ -1,7 +1,6 @@
 """Scoring disparity maps on the public stereo benchmarks."""
 
 from slanted.evaluation.datasets import DATASETS, Frame, find_frames
-from slanted.evaluation.interpolation import interpolate_background
 from slanted.evaluation.metrics import METRIC_NAMES, evaluate, mean_metrics
 
 __all__ = [
@@ -10,6 +9,5 @@ __all__ = [
     "Frame",
     "evaluate",
     "find_frames",
-    "interpolate_background",
     "mean_metrics",
 ]

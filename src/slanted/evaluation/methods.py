@@ -23,7 +23,7 @@ FULL_MODEL = "slanted"
 
 def method_names() -> tuple[str, ...]:
     """Return every method's name."""
-    from slanted.matching import matcher_names  # noqa: PLC0415
+    from slanted.matching import matcher_names
 
     return (FULL_MODEL, *matcher_names())
 
@@ -44,10 +44,10 @@ def compute_disparity(
     sparse
         Leave a matcher's holes as NaN instead of filling them as KITTI does.
     """
-    from slanted.matching import match  # noqa: PLC0415
-    from slanted.matching.interpolation import interpolate_background  # noqa: PLC0415
-    from slanted.pipeline import estimate  # noqa: PLC0415
-    from slanted.threads import thread_limit  # noqa: PLC0415
+    from slanted.matching import match
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.pipeline import estimate
+    from slanted.threads import thread_limit
 
     if method == FULL_MODEL:
         return estimate(left, right, settings).disparity
@@ -72,7 +72,7 @@ def evaluate_frames(
         ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``, the
         wall time of the method without reading files) and ``per_frame``.
     """
-    from slanted.io import read_image  # noqa: PLC0415
+    from slanted.io import read_image
 
     if method not in method_names():
         raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")

@@ -15,8 +15,8 @@ name says which rule was used and over which pixels:
 
 ``-noc`` counts the pixels visible in both views, ``-all`` every pixel with ground truth. A
 ground-truth pixel *without* an estimate is an outlier of ``out-kpx`` and ``D1``: leaving it out
-would reward a matcher for silence. The benchmarks fill such holes first; to score as they do, pass
-the result of :func:`slanted.evaluation.interpolate_background`.
+would reward a matcher for silence. KITTI fills such holes first; to score as it does, pass
+the result of :func:`slanted.matching.interpolation.interpolate_background`.
 
 References
 ----------
@@ -34,8 +34,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
-from slanted.evaluation._arrays import as_disparity_map
 
 OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
 D1_PIXELS = 3.0

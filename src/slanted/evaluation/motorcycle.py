@@ -20,7 +20,7 @@ CALIBRATION = Calibration(
 
 def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:
     """Return the left and right image and the disparity of the left one, NaN where unknown."""
-    from skimage.data import stereo_motorcycle  # noqa: PLC0415
+    from skimage.data import stereo_motorcycle
 
     left, right, disparity = stereo_motorcycle()
     truth = disparity.astype(np.float32)

@@ -138,8 +138,8 @@ def parse_calibration(path: Path, data: bytes) -> CalibrationFile:
         return CalibrationFile("ROS camera_info", load_yaml(path, text))
     raise FileError(
         path,
-        "is no calibration that slanted reads; expected KITTI, Middlebury 2014 (cam0=), ROS"
-        " camera_info or OpenCV YAML",
+        "is a text of no known kind; expected the calibration of KITTI (P2:, P3:), Middlebury 2014"
+        " (cam0=), ROS camera_info or OpenCV YAML",
     )
 
 

@@ -18,7 +18,7 @@ class _CalibrationLoader(yaml.SafeLoader):
     Aliases make a short file stand for billions of nodes; no calibration needs one.
     """
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases are not allowed")
         return super().compose_node(parent, index)

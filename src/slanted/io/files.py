@@ -108,6 +108,9 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
 def _final_target(path: Path) -> Path:
     """Follow symbolic links, and refuse what a rename must not replace."""
+    # pathlib answers "no" to every question about such a name instead of raising.
+    if "\0" in str(path):
+        raise FileError(path, "cannot be written, because its name has a null byte; rename it")
     try:
         if path.is_dir():
             raise FileError(path, "expected a file to write, but it is a directory; add a name")
@@ -119,7 +122,7 @@ def _final_target(path: Path) -> Path:
         if not path.name or path.name == "..":
             raise FileError(path, "expected a file to write, but the path has no file name")
         return Path(os.path.realpath(path)) if path.is_symlink() else path
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise FileError(path, _write_problem(error)) from error
 
 
@@ -152,7 +155,7 @@ def _concerns(error: OSError, temporary: Path, target: Path) -> bool:
     return named in (temporary, target) or named in target.parents
 
 
-def _write_problem(error: OSError | ValueError) -> str:
+def _write_problem(error: OSError) -> str:
     if isinstance(error, NotADirectoryError):
         return "cannot be written, because a part of its path is a file; choose another directory"
     if isinstance(error, PermissionError):

@@ -65,26 +65,13 @@ def _is_text(data: bytes) -> bool:
 
 
 def _describe_calibration(path: Path, data: bytes) -> dict[str, object]:
-    try:
-        kind = parse_calibration(path, data).kind
-    except FileError as error:
-        raise _unknown(path, error) from error
+    kind = parse_calibration(path, data).kind
     found: dict[str, object] = {"format": kind, "meaning": f"{kind} calibration"}
     try:
         found |= vars(read_calibration(path))
     except FileError as error:
         found["problem"] = error.problem
     return found
-
-
-def _unknown(path: Path, error: FileError) -> FileError:
-    if "no calibration" not in error.problem:
-        return error
-    return FileError(
-        path,
-        "is a text of no known kind; expected an image, a disparity map (.png, .pfm, .npy, .tiff,"
-        " .pgm) or a KITTI, Middlebury, ROS or OpenCV calibration",
-    )
 
 
 def _describe_image(header: ImageHeader, samples: NDArray[Any]) -> dict[str, object]:

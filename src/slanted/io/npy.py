@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
+
+# NumPy tokenises a header that it cannot parse, in case Python 2 wrote it, and lets errors through.
+_HEADER_ERRORS = (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError)
 
 
 def decode(path: Path, data: bytes) -> NDArray[Any]:
@@ -41,7 +45,7 @@ def decode(path: Path, data: bytes) -> NDArray[Any]:
             shape, is_fortran, dtype = npy_format.read_array_header_2_0(stream)
         else:
             raise ValueError(f"version {version}")
-    except (ValueError, TypeError, EOFError) as error:
+    except _HEADER_ERRORS as error:
         raise FileError(
             path,
             "expected a NumPy array file (.npy), but its header is damaged or of an unknown kind;"

@@ -1,8 +1,9 @@
 """The initial disparity D(p) on the pixels F where one was found (paper §3.1).
 
-A matcher is a function ``match(left, right, range, settings) -> disparity``; it gets a pair of equal
-size and a `DisparityRange`, and returns float32 pixels with NaN outside F. To add one, write it in a
-file of its own and `register_matcher` it; it is then a value of ``matching.method``.
+A matcher is a function ``match(left, right, searched, settings) -> disparity``; it gets an 8-bit
+pair of equal size and a `DisparityRange`, and returns float32 pixels with NaN outside F. To add
+one, write it in a file of its own and `register_matcher` it; it is then a value of
+``matching.method``.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def match(left: Image, right: Image, settings: MatchingSettings) -> Disparity:
     disparity
         Of the left image, float32 pixels, NaN where no match was found.
     """
-    from slanted.matching.disparity_range import disparity_range  # noqa: PLC0415
-    from slanted.matching.images import as_8_bit  # noqa: PLC0415
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.images import as_8_bit
 
     found = _MATCHERS[settings.method]
     function: Any = import_module(found).match if isinstance(found, str) else found

@@ -45,15 +45,15 @@ def find_range(left: NDArray[np.uint8], right: NDArray[np.uint8], low: int) -> i
     """Return how many disparities from `low` on cover what a coarse match of the pair shows.
 
     Not in the paper, which leaves the range to the matcher. The pair is matched at a small size
-    over half the image's width; the largest disparity that a small share of the pixels reaches, with
-    a margin, ends the range.
+    over half the image's width; the largest disparity that a small share of the pixels reaches,
+    with a margin, ends the range.
     """
-    import cv2  # noqa: PLC0415
+    import cv2
 
-    from slanted.matching.sgbm import match  # noqa: PLC0415
-    from slanted.settings import MatchingSettings, SgbmSettings  # noqa: PLC0415
+    from slanted.matching.sgbm import match
+    from slanted.settings import MatchingSettings, SgbmSettings
 
-    height, width = left.shape[:2]
+    height, width = (int(side) for side in left.shape[:2])
     shrink = min(1.0, COARSE_WIDTH / width)
     size = max(1, round(width * shrink)), max(1, round(height * shrink))
     small = [

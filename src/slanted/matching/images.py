@@ -50,8 +50,8 @@ def check_pair(
         )
     if left.dtype != right.dtype:
         raise InputError(
-            f"{names[1]}: expected the bit depth of the left image ({left.dtype}), got {right.dtype}; "
-            f"convert one of them"
+            f"{names[1]}: expected the bit depth of the left image ({left.dtype}), got "
+            f"{right.dtype}; convert one of them"
         )
     if left.ndim != right.ndim:
         left, right = as_grey(left), as_grey(right)
@@ -62,7 +62,7 @@ def as_grey(image: Image) -> Image:
     """Return the luma (ITU-R BT.601) of an RGB image, or the grey image itself."""
     if image.ndim == 2:
         return image
-    import cv2  # noqa: PLC0415
+    import cv2
 
     grey: Image = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     return grey
@@ -80,7 +80,8 @@ def as_8_bit(left: Image, right: Image) -> tuple[NDArray[np.uint8], NDArray[np.u
     white = max(1.0, float(np.quantile(both, 0.999)))
 
     def reduced(image: Image) -> NDArray[np.uint8]:
-        return np.minimum(image * (255.0 / white) + 0.5, 255.0).astype(np.uint8)
+        scaled = np.minimum(image * np.float32(255.0 / white) + np.float32(0.5), np.float32(255.0))
+        return np.asarray(scaled, np.uint8)
 
     return reduced(left), reduced(right)
 

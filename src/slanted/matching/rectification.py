@@ -1,7 +1,7 @@
 """Is the pair rectified, and in the right order? A check on matched features.
 
-Every method that searches along rows fails quietly on a pair whose rows do not agree, so the pair is
-checked before anything else and the user is told the number.
+Every method that searches along rows fails quietly on a pair whose rows do not agree, so the pair
+is checked before anything else and the user is told the number.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def check_rectification(
 
 def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
     """Return (N, 2) differences (column, row) left − right of matched features, in pixels."""
-    import cv2  # noqa: PLC0415
+    import cv2
 
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
     finder = cv2.ORB_create(FEATURES, fastThreshold=7)
@@ -132,4 +132,5 @@ def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
     near = [m for m in matches if m.distance < LARGEST_DISTANCE]
     first = points[0][[m.queryIdx for m in near]]
     second = points[1][[m.trainIdx for m in near]]
-    return (first - second).reshape(-1, 2)
+    offsets: NDArray[np.float64] = (first - second).reshape(-1, 2)
+    return offsets

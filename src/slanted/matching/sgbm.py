@@ -56,6 +56,6 @@ def match(
         mode=MODES[settings.sgbm.mode],
     )
     fixed = matcher.compute(*padded)[:, before : before + left.shape[1]]
-    disparity = fixed.astype(np.float32) / FIXED_POINT
+    disparity: NDArray[np.float32] = fixed.astype(np.float32) / FIXED_POINT
     disparity[fixed < searched.low * FIXED_POINT] = np.nan
     return disparity

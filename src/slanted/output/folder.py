@@ -42,7 +42,7 @@ def write_result(
     """
     disparity = result.disparity
     names = ["disparity.pfm", "disparity.npy"]
-    if 0 <= float(disparity.min()) and float(disparity.max()) < KITTI_LIMIT:
+    if float(disparity.min()) >= 0 and float(disparity.max()) < KITTI_LIMIT:
         names.append("disparity.png")
     for name in names:
         write_disparity(folder / name, disparity)
@@ -59,7 +59,7 @@ def write_result(
 
 def write_array(path: Path, array: Any) -> None:
     """Write an array as NPY."""
-    import io  # noqa: PLC0415
+    import io
 
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)

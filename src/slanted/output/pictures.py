@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,7 +44,7 @@ def colour_disparity(
         Ends of the scale; by default the map's own 1 % and 99 % quantiles, so that a few outliers
         do not wash out the rest.
     """
-    import cv2  # noqa: PLC0415
+    import cv2
 
     known = np.isfinite(disparity)
     if low is None or high is None:
@@ -76,3 +78,11 @@ def colour_error(
     painted = ERROR_COLOURS[steps]
     painted[~known] = UNKNOWN_COLOUR
     return painted
+
+
+def mosaic(pictures: Sequence[NDArray[np.uint8]], columns: int = 2) -> NDArray[np.uint8]:
+    """Lay pictures of equal size out in rows, filled up with black."""
+    blank = np.zeros_like(pictures[0])
+    filled = [*pictures, *[blank] * (-len(pictures) % columns)]
+    rows = [np.hstack(filled[k : k + columns]) for k in range(0, len(filled), columns)]
+    return np.vstack(rows)

@@ -1,4 +1,4 @@
-"""The synthetic data of the paper's Table "Robustness to noise" (Section 5)."""
+"""The synthetic data of the paper's Table "Robustness to noise" (Section 4)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NoisyScene:
 
 
 def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
-    """Make scenes as in the paper's Table "Robustness to noise" (Section 5), one at a time.
+    """Make scenes as in the paper's Table "Robustness to noise" (Section 4), one at a time.
 
     The paper: 320×240 pixels, several planes, 108.0 superpixels on average; D(p) comes from "3 to 5
     points at random on the boundaries", whose true disparities are corrupted with Gaussian noise.
@@ -58,15 +58,15 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
     seed
         Scenes and points depend on the seed alone: another σ scales the same errors.
 
-    Yields
-    ------
-    NoisyScene
-        Scene k is the same whatever `count`.
+    Returns
+    -------
+    Iterator of NoisyScene
+        Scenes are made as they are read; scene k is the same whatever `count`.
     """
     check_count("count", count, 0, None)
     check_number("sigma", sigma, 0.0, math.inf)
     check_count("seed", seed, 0, None)
-    # A generator would report a bad argument only when first read: hence the inner one.
+    # A generator function would report a bad argument only when first read.
     return (_noisy_scene(sigma, (seed, index)) for index in range(count))
 
 

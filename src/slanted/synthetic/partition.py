@@ -55,7 +55,7 @@ def _contacts(segments: Ints) -> tuple[Ints, Ints]:
 
 def _voronoi(shape: tuple[int, ...], cells: float, rng: np.random.Generator) -> Ints:
     """Nearest site of each pixel; about `cells` sites, one in each cell of a regular grid."""
-    from scipy import ndimage  # noqa: PLC0415 - scipy loads slowly; only scenes need it
+    from scipy import ndimage
 
     height, width = shape
     rows = max(1, round(math.sqrt(cells * height / width)))
@@ -72,7 +72,7 @@ def _voronoi(shape: tuple[int, ...], cells: float, rng: np.random.Generator) -> 
 
 def components(key: npt.NDArray[np.integer]) -> Ints:
     """Find the 4-connected regions of equal value, numbered from 0."""
-    from scipy import ndimage  # noqa: PLC0415
+    from scipy import ndimage
 
     height, width = key.shape
     # Pixels on even places, links between equal neighbours on odd ones: then one binary labelling

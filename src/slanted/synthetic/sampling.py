@@ -27,6 +27,7 @@ STEEPEST = 0.4
 FAINTEST_CREASE = 0.03
 """Least change of gradient over a crease, in px/px: below it a hinge would look coplanar."""
 TRIES = 300
+"""Proposals for one body before giving up."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def sample_surfaces(
 ) -> list[Surface]:
     """Draw a background of 1 to 3 surfaces and `objects` bodies of 1 or 2 surfaces in front of it.
 
-    Proposals that leave the range of disparities, hide an earlier surface or are too steep are
-    drawn again, up to `TRIES` times.
+    Bodies are proposed until one fits: within the range of disparities, not too steep, and leaving
+    every surface in view.
     """
     count = int(rng.integers(1, 4)) if background is None else background
     scene: list[Surface] = []
@@ -61,20 +62,24 @@ def sample_surfaces(
                 proposal = _background(rng, stage, count)
             else:
                 proposal = _object(rng, stage, body, scene)
-            seen_now = _cover(seen, proposal, len(scene))
-            if proposal and _all_in_view(seen_now, len(scene) + len(proposal)):
-                scene.extend(proposal)
-                seen = seen_now
+            if not proposal:
+                continue
+            covered = _cover(seen, proposal, first=len(scene))
+            if _all_in_view(covered, len(scene) + len(proposal)):
+                scene, seen = scene + proposal, covered
                 break
         else:
-            what = f"background of {count} surfaces" if body == 0 else f"object {body} of {objects}"
-            raise InputError(
-                f"min_disparity, max_disparity and objects: no place was found for {what} within"
-                f" disparities {stage.min_disparity:g} to {stage.max_disparity:g}"
-                f" in {stage.width}×{stage.height} pixels;"
-                " widen the range or ask for fewer objects."
-            )
+            raise InputError(_no_place(stage, body, objects))
     return scene
+
+
+def _no_place(stage: Stage, body: int, objects: int) -> str:
+    what = "the background" if body == 0 else f"object {body} of {objects}"
+    return (
+        f"objects, min_disparity and max_disparity: expected a scene that fits, got no place for"
+        f" {what} at disparities {stage.min_disparity:g} to {stage.max_disparity:g} in"
+        f" {stage.width}×{stage.height} pixels; ask for fewer objects or a wider range."
+    )
 
 
 def _background(rng: np.random.Generator, stage: Stage, count: int) -> list[Surface]:
@@ -88,7 +93,7 @@ def _background(rng: np.random.Generator, stage: Stage, count: int) -> list[Surf
     planes = np.array([first, *(first + fold for fold in folds)])
     surfaces = _envelope(planes, np.empty((0, 3)), _sign(rng), body=0)
     # The right view looks past the left image's right border, by the largest disparity.
-    frame = _box((-REACH, -REACH), size + [stage.max_disparity + REACH, REACH])
+    frame = _box((-REACH, -REACH), size + np.array([stage.max_disparity + REACH, REACH]))
     low, high = _disparity_range(surfaces, frame)
     bottom = stage.min_disparity + stage.span * rng.uniform(0.0, 0.1)
     scale = stage.span * rng.uniform(0.25, 0.4) / (high - low)

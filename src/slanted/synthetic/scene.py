@@ -22,7 +22,7 @@ PIXELS_PER_SEGMENT = 64
 
 @dataclass(frozen=True)
 class Scene:
-    """An exact stereo pair and its slanted-plane description (paper, Section 3.1).
+    """An exact stereo pair and its slanted-plane description (paper, Section 3).
 
     Parameters
     ----------
@@ -193,7 +193,8 @@ def check_count(name: str, value: int, least: int, most: int | None) -> None:
 
 def check_number(name: str, value: float, least: float, most: float) -> None:
     """Raise InputError unless `value` is a finite number from `least` to `most`."""
-    if not (math.isfinite(value) and least <= value <= most):
+    number = isinstance(value, int | float | np.number) and math.isfinite(value)
+    if not (number and least <= value <= most):
         bound = f"of at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
         raise InputError(f"{name}: expected a finite number {bound}, got {value!r}.")
 
@@ -210,9 +211,10 @@ def _check_counts(
 
 
 def _check_disparities(width: int, low: float, high: float) -> None:
-    check_number("min_disparity", low, 0.0, math.inf)
     # Room for a slanted background and a few bodies, each SEPARATION in front of the last.
-    check_number("max_disparity", high, low + 4.0 * SEPARATION, float(width))
+    room = 4.0 * SEPARATION
+    check_number("min_disparity", low, 0.0, width - room)
+    check_number("max_disparity", high, low + room, float(width))
 
 
 def _check_appearance(texture: float, colour_contrast: float, noise: float) -> None:

@@ -97,7 +97,7 @@ class Frame:
         return None
 
     def _read_map(self, path: Path) -> npt.NDArray[np.float32]:
-        from slanted.io import read_disparity  # noqa: PLC0415 - imports cv2
+        from slanted.io import read_disparity
 
         return read_disparity(path, format=self.disparity_format, scale=self.disparity_scale)
 
@@ -110,7 +110,7 @@ def read_visible(path: Path) -> npt.NDArray[np.bool_]:
     FileError
         If the file is not a grey image of 255 (visible), 128 (occluded) and 0 (no ground truth).
     """
-    from slanted.io import read_image  # noqa: PLC0415 - imports cv2
+    from slanted.io import read_image
 
     mask = read_image(path)
     if mask.ndim != 2:

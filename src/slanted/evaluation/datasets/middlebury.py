@@ -89,7 +89,7 @@ def find_middlebury_frames(root: Path) -> list[Frame]:
     return frames
 
 
-def _listed_scene(listing: Path, name: str, scene: Any) -> Frame:  # noqa: ANN401 - JSON
+def _listed_scene(listing: Path, name: str, scene: Any) -> Frame:
     if not isinstance(scene, dict):
         raise FileError(
             listing,
@@ -160,7 +160,7 @@ def _folder_scene(folder: Path) -> list[Frame]:
 
 
 def _scale(truth: Path, naming: SceneNaming) -> float:
-    from slanted.io import read_image  # noqa: PLC0415 - imports cv2
+    from slanted.io import read_image
 
     width = read_image(truth).shape[1]
     for least, greatest, scale in naming.scales:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from slanted.errors import InputError
-from slanted.evaluation import interpolate_background
+from slanted.matching.interpolation import interpolate_background
 
 NAN = np.nan
 

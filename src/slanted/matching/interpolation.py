@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
-from slanted.evaluation._arrays import as_disparity_map
 
 
 def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -1,0 +1,5 @@
+"""``python -m slanted``."""
+
+from slanted.cli import main
+
+main()

@@ -1,0 +1,182 @@
+"""Bad input: one sentence, exit code 2, nothing written. One row a case."""
+
+import struct
+
+import cv2
+import numpy as np
+import pytest
+
+from slanted.cli import main
+
+KITTI_CALIB = "P_rect_02: 700 0 600 45 0 700 170 0 0 0 1 0\n"
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A textured pair, ten pixels apart."""
+    rng = np.random.default_rng(0)
+    wide = cv2.GaussianBlur(rng.integers(0, 256, (160, 250, 3)).astype(np.uint8), (0, 0), 1.5)
+    return wide[:, :240].copy(), wide[:, 10:].copy()
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, pair):
+    """A folder with good files, and one of each kind of bad ones; the tests run inside it."""
+    monkeypatch.chdir(tmp_path)
+    left, right = pair
+    cv2.imwrite("left.png", left)
+    cv2.imwrite("right.png", right)
+    cv2.imwrite("small.png", right[:, :90])
+    cv2.imwrite("tiny.png", right[:4, :4])
+    cv2.imwrite("deep.png", right.astype(np.uint16) * 200)
+    cv2.imwrite("float.tiff", right.astype(np.float32))
+    cv2.imwrite("low.png", np.roll(right, 25, axis=0))
+    png = (tmp_path / "left.png").read_bytes()
+    contents = {
+        "truncated.png": png[: len(png) // 2],
+        "cut_at_end.png": png[:-1],
+        "empty.png": b"",
+        "text.png": b"this is no picture",
+        "bad_header.pfm": b"P7\n3 4\n-1\n" + bytes(48),
+        "bad_size.pfm": b"Pf\nthree 4\n-1\n" + bytes(48),
+        "short.pfm": b"Pf\n240 160\n-1\n" + bytes(48),
+        "zero_scale.pfm": b"Pf\n240 160\n0\n" + bytes(153600),
+        "colour.pfm": b"PF\n240 160\n-1\n" + bytes(460800),
+        "objects.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False}",
+        "calib.txt": KITTI_CALIB.encode(),
+        "no_calib.txt": b"hello: world\n",
+        "settings.toml": b"[matching]\nmetod = 'sgbm'\n",
+        "broken.toml": b"[matching\n",
+    }
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+    good = np.full((160, 240), 10, np.float32)
+    arrays = {
+        "good": good,
+        "other_size": good[:50],
+        "negative": np.where(np.arange(240) == 3, -2, good),
+        "minus_inf": np.where(np.arange(240) == 3, -np.inf, good),
+        "all_nan": good * np.nan,
+        "three_d": np.stack([good] * 3),
+        "complex": good * 1j,
+    }
+    for name, array in arrays.items():
+        np.save(f"{name}.npy", array)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dataset" / "training").mkdir(parents=True)
+    return tmp_path
+
+
+RUN = ["run", "left.png", "right.png", "-o", "out"]
+CASES = {
+    "missing file": (["run", "none.png", "right.png"], "none.png: "),
+    "missing right file": (["run", "left.png", "none.png"], "none.png: "),
+    "truncated image": (["run", "truncated.png", "right.png"], "truncated.png: "),
+    "image cut by one byte": (["run", "left.png", "cut_at_end.png"], "cut_at_end.png: "),
+    "empty image": (["run", "empty.png", "right.png"], "empty.png: "),
+    "not an image": (["run", "left.png", "text.png"], "text.png: "),
+    "folder as image": (["run", "folder", "right.png"], "folder: "),
+    "sizes differ": (["run", "left.png", "small.png"], "small.png: expected the size of the left"),
+    "too small": (["run", "tiny.png", "tiny.png"], "tiny.png: expected at least 8×8 pixels"),
+    "bit depths differ": (["run", "left.png", "deep.png"], "deep.png: expected the bit depth"),
+    "float image": (["run", "left.png", "float.tiff"], "float.tiff: "),
+    "not rectified": (["run", "left.png", "low.png"], "vertical offset of 25"),
+    "swapped": (["run", "right.png", "left.png"], "swapped"),
+    "range beyond the width": ([*RUN, "--max-disparity", "300"], "matching.max_disparity: expected"),
+    "range not a number": ([*RUN, "--max-disparity", "many"], "matching.max_disparity: expected"),
+    "range ends before it starts": ([*RUN, "--max-disparity", "-3"], "matching.max_disparity: exp"),
+    "unknown setting": ([*RUN, "--set", "matching.metod=sgbm"], "did you mean matching.method"),
+    "set without value": ([*RUN, "--set", "seed"], "--set: expected key=value, got 'seed'"),
+    "unknown choice": ([*RUN, "--matching.method", "magic"], "matching.method: expected one of"),
+    "setting out of range": ([*RUN, "--set", "threads=0"], "threads: expected a whole number"),
+    "unknown preset": ([*RUN, "--preset", "best"], "preset: expected one of default, paper"),
+    "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: cannot be read"),
+    "settings file broken": ([*RUN, "--settings", "broken.toml"], "broken.toml: expected settings"),
+    "settings file unknown": ([*RUN, "--settings", "settings.toml"], "settings.toml: matching.metod"),
+    "unknown option": ([*RUN, "--colour"], "No such option"),
+    "unknown command": (["walk"], "No such command"),
+    "missing argument": (["run", "left.png"], "Missing argument 'RIGHT'"),
+    "disparity missing": ([*RUN, "--disparity", "none.pfm"], "none.pfm: "),
+    "disparity of other size": ([*RUN, "--disparity", "other_size.npy"], "disparity: expected"),
+    "disparity negative": ([*RUN, "--disparity", "negative.npy"], "negative.npy: "),
+    "disparity minus infinity": ([*RUN, "--disparity", "minus_inf.npy"], "minus_inf.npy: "),
+    "disparity all unknown": ([*RUN, "--disparity", "all_nan.npy"], "all_nan.npy: "),
+    "disparity of three axes": ([*RUN, "--disparity", "three_d.npy"], "three_d.npy: "),
+    "disparity complex": ([*RUN, "--disparity", "complex.npy"], "complex.npy: "),
+    "disparity of objects": ([*RUN, "--disparity", "objects.npy"], "objects.npy: "),
+    "pfm bad header": ([*RUN, "--disparity", "bad_header.pfm"], "bad_header.pfm: "),
+    "pfm bad size": ([*RUN, "--disparity", "bad_size.pfm"], "bad_size.pfm: "),
+    "pfm short": ([*RUN, "--disparity", "short.pfm"], "short.pfm: "),
+    "pfm zero scale": ([*RUN, "--disparity", "zero_scale.pfm"], "zero_scale.pfm: "),
+    "pfm colour": ([*RUN, "--disparity", "colour.pfm"], "colour.pfm: "),
+    "colour image as disparity": ([*RUN, "--disparity", "left.png"], "left.png: "),
+    "mask of other size": ([*RUN, "--disparity", "good.npy", "--valid", "small.png"], "valid: expec"),
+    "calibration half": ([*RUN, "--calib", "calib.txt"], "P_rect_03"),
+    "calibration of no kind": ([*RUN, "--calib", "no_calib.txt"], "no_calib.txt: "),
+    "calibration missing": ([*RUN, "--calib", "none.txt"], "none.txt: "),
+    "calibration twice": ([*RUN, "--calib", "calib.txt", "--fx", "7"], "--calib: give either"),
+    "focal length alone": ([*RUN, "--fx", "700"], "--fx, --baseline: expected both"),
+    "baseline negative": ([*RUN, "--fx", "700", "--baseline", "-1"], "baseline_meters"),
+    "output is a file": (["run", "left.png", "right.png", "-o", "left.png"], "left.png: expected a fo"),
+    "output below a file": (["run", "left.png", "right.png", "-o", "left.png/out"], "is a file"),
+    "evaluate unknown": (["evaluate", "kitti2099", "folder"], "kitti2099: expected a disparity map"),
+    "evaluate sizes": (["evaluate", "good.npy", "other_size.npy"], "ground_truth: expected"),
+    "evaluate empty dataset": (["evaluate", "kitti2015", "dataset"], "dataset"),
+    "evaluate missing dataset": (["evaluate", "kitti2015", "none"], "none: "),
+    "evaluate method": (["evaluate", "good.npy", "none.npy"], "none.npy: "),
+    "info of nothing": (["info", "none.png"], "none.png: "),
+    "info of text": (["info", "text.png"], "text.png: "),
+    "demo to a file": (["demo", "-o", "left.png"], "left.png: expected a folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
+    arguments, message = CASES[case]
+    before = sorted(files.rglob("*"))
+    with pytest.raises(SystemExit) as exited:
+        main(arguments)
+    stderr = capfd.readouterr().err
+    said = [line for line in stderr.splitlines() if line.startswith("slanted: error: ")]
+    assert exited.value.code == 2
+    assert len(said) == 1, stderr
+    assert message in said[0]
+    assert "Traceback" not in stderr
+    assert sorted(files.rglob("*")) == before, "something was written"
+
+
+def test_there_are_at_least_thirty_cases():
+    assert len(CASES) >= 30
+
+
+def test_a_kitti_png_of_256_pixels_is_refused_when_written(tmp_path):
+    from slanted.errors import SlantedError
+    from slanted.io import write_disparity
+
+    with pytest.raises(SlantedError, match="256"):
+        write_disparity(tmp_path / "d.png", np.full((2, 3), 256, np.float32))
+    assert not list(tmp_path.iterdir())
+
+
+def test_output_that_turns_unwritable_leaves_nothing(files, capfd, monkeypatch):
+    """A full disk in the middle of a run: no half-written file."""
+    import slanted.io.files as module
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.os, "replace", full)
+    with pytest.raises(SystemExit) as exited:
+        main(RUN)
+    assert exited.value.code == 2
+    assert "no space left" in capfd.readouterr().err
+    assert not (files / "out").exists() or not list((files / "out").iterdir())
+
+
+def test_struct_of_the_fixture_is_sound(files):
+    """The good files of the table do run, so that a case fails for its own reason."""
+    with pytest.raises(SystemExit) as exited:
+        main([*RUN, "--quiet"])
+    assert exited.value.code in (0, None)
+    width, height = struct.unpack(">II", (files / "out/disparity.png").read_bytes()[16:24])
+    assert (width, height) == (240, 160)

@@ -1,0 +1,208 @@
+"""The commands do what their help says."""
+
+import json
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+import pytest
+
+from slanted.cli import main
+from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.io import read_disparity, read_image
+from slanted.settings import Settings
+
+LEFT, RIGHT, TRUTH = load_motorcycle()
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    """The left half of Motorcycle as files, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, image in (("left.png", LEFT), ("right.png", RIGHT)):
+        cv2.imwrite(name, np.ascontiguousarray(image[:240, :360, ::-1]))
+    return tmp_path
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main(arguments)
+    assert exited.value.code in (0, None)
+
+
+def test_run_writes_what_it_says(pair, capsys):
+    run(
+        "run",
+        "left.png",
+        "right.png",
+        "-o",
+        "out",
+        "--json",
+        "--max-disparity",
+        "64",
+        "--seed",
+        "3",
+    )
+    outcome = json.loads(capsys.readouterr().out)
+    assert (outcome["width"], outcome["height"]) == (360, 240)
+    assert outcome["seconds"]["total"] > 0
+    assert sorted(outcome["files"]) == sorted(p.name for p in (pair / "out").iterdir())
+    maps = [
+        read_disparity(pair / "out" / f"disparity.{suffix}") for suffix in ("pfm", "npy", "png")
+    ]
+    np.testing.assert_array_equal(maps[0], maps[1])
+    np.testing.assert_allclose(maps[0], maps[2], atol=1 / 512)
+    saved = Settings.load(pair / "out" / "settings.toml")
+    assert (saved.seed, saved.matching.max_disparity) == (3, 64)
+    assert read_image(pair / "out" / "disparity_colour.png").shape == (240, 360, 3)
+
+
+def test_run_with_calibration_adds_depth_in_metres(pair):
+    run("run", "left.png", "right.png", "-o", "out", "--quiet", "--fx", "500", "--baseline", "0.2")
+    disparity, depth = np.load("out/disparity.npy"), np.load("out/depth.npy")
+    near = disparity > 1
+    np.testing.assert_allclose(depth[near], 100 / disparity[near], rtol=1e-6)
+    head = (pair / "out/cloud.ply").read_bytes()[:200]
+    assert head.startswith(b"ply\nformat binary_little_endian")
+
+
+def test_run_takes_a_disparity_of_the_users_own(pair, capsys):
+    own = np.full((240, 360), np.nan, np.float32)
+    own[:, ::7] = 20
+    own[0, 0] = 99
+    valid = np.full((240, 360), 255, np.uint8)
+    valid[0, 0] = 0
+    np.save("own.npy", own)
+    cv2.imwrite("valid.png", valid)
+    run("run", "left.png", "right.png", "--disparity", "own.npy", "--valid", "valid.png", "--quiet")
+    assert (np.load("slanted-out/disparity.npy") == 20).all()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_every_setting_is_an_option(pair, capsys):
+    run("settings", "--matching.sgbm.block-size", "7", "--set", "seed=5", "--preset", "paper")
+    text = capsys.readouterr().out
+    assert "block_size = 7" in text
+    assert "seed = 5" in text
+    (pair / "mine.toml").write_text(text)
+    run("settings", "--settings", "mine.toml", "--seed", "6")
+    assert capsys.readouterr().out == text.replace("seed = 5", "seed = 6")
+
+
+def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
+    run("run", "left.png", "right.png")
+    out, err = capsys.readouterr()
+    assert err.splitlines() == ["rectification check", "matching", "interpolation"]
+    assert "total" in out
+    assert "\x1b" not in out + err
+
+
+def test_warnings_are_one_line(pair):
+    cv2.imwrite("low.png", np.roll(cv2.imread("right.png"), 3, axis=0))
+    # In a process of its own: pytest turns warnings into errors here.
+    command = [sys.executable, "-m", "slanted", "run", "left.png", "low.png", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.startswith(
+        "slanted: warning: the pair is not well rectified: vertical offset"
+    )
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_evaluate_a_map(tmp_path, capsys):
+    np.save(tmp_path / "truth.npy", np.full((4, 5), 10, np.float32))
+    np.save(tmp_path / "result.npy", np.full((4, 5), 12.5, np.float32))
+    run("evaluate", str(tmp_path / "result.npy"), str(tmp_path / "truth.npy"), "--json")
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    assert (mean["out-2px-all"], mean["out-3px-all"], mean["epe-all"]) == (100, 0, 2.5)
+    run("evaluate", str(tmp_path / "result.npy"), str(tmp_path / "truth.npy"))
+    assert "out-2px" in capsys.readouterr().out
+
+
+@pytest.fixture
+def kitti(tmp_path):
+    """A dataset of two frames in KITTI's layout, made of Motorcycle."""
+    for number, rows in enumerate((slice(0, 200), slice(200, 400))):
+        name = f"00000{number}_10.png"
+        for folder, image in (("image_2", LEFT), ("image_3", RIGHT)):
+            (tmp_path / "training" / folder).mkdir(parents=True, exist_ok=True)
+            cv2.imwrite(
+                str(tmp_path / "training" / folder / name),
+                np.ascontiguousarray(image[rows, :, ::-1]),
+            )
+        for folder in ("disp_occ_0", "disp_noc_0"):
+            (tmp_path / "training" / folder).mkdir(exist_ok=True)
+            stored = np.nan_to_num(TRUTH[rows] * 256).astype(np.uint16)
+            cv2.imwrite(str(tmp_path / "training" / folder / name), stored)
+    (tmp_path / "split.json").write_text('{"train": ["000001_10"]}')
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["sgbm", "slanted"])
+def test_evaluate_a_dataset(kitti, capsys, method):
+    run("evaluate", "kitti2015", str(kitti), "--method", method, "--json", "--quiet")
+    data = json.loads(capsys.readouterr().out)
+    assert data["frames"] == len(data["per_frame"]) == 2
+    rows = [row["out-3px-noc"] for row in data["per_frame"]]
+    assert data["mean"]["out-3px-noc"] == pytest.approx(sum(rows) / 2)
+    assert all(0 < row < 25 for row in rows)
+    assert {"out-3px-all", "D1-all", "epe-all", "seconds"} <= set(data["mean"])
+
+
+def test_evaluate_split_limit_and_sparse(kitti, capsys):
+    run("evaluate", "kitti2015", str(kitti), "--split", "train", "--json", "--quiet")
+    data = json.loads(capsys.readouterr().out)
+    assert [row["frame"] for row in data["per_frame"]] == ["000001_10"]
+    arguments = ["evaluate", "kitti2015", str(kitti), "--limit", "1", "--json", "--quiet"]
+    run(*arguments, "--method", "sgbm", "--sparse")
+    sparse = json.loads(capsys.readouterr().out)["mean"]
+    run(*arguments, "--method", "sgbm")
+    dense = json.loads(capsys.readouterr().out)["mean"]
+    assert sparse["density-all"] < dense["density-all"] == 100
+    assert sparse["out-3px-all"] > dense["out-3px-all"]
+    with pytest.raises(SystemExit):
+        main(["evaluate", "kitti2015", str(kitti), "--method", "magic"])
+    assert "method: expected one of slanted, sgbm" in capsys.readouterr().err
+
+
+def test_info(pair, capsys):
+    run("info", "left.png")
+    assert "360" in capsys.readouterr().out
+    run("info", "left.png", "--json")
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_demo(tmp_path, capsys):
+    run("demo", "-o", str(tmp_path / "demo"))
+    out = capsys.readouterr().out
+    assert "out-2px" in out
+    assert "total" in out
+    names = {p.name for p in (tmp_path / "demo").iterdir()}
+    formats = {"disparity.pfm", "disparity.npy", "disparity.png"}
+    assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}
+    run("demo", "-o", str(tmp_path / "demo"), "--json", "--quiet")
+    errors = json.loads(capsys.readouterr().out)["errors"]
+    assert errors["disparity"]["out-2px-all"] < 8.5
+
+
+def test_help_and_import_load_nothing_heavy():
+    """Numba, OpenCV and scikit-image take a second; neither import nor help may pay it."""
+    code = (
+        "import sys, slanted\n"
+        "from slanted.cli import main\n"
+        "try: main(['run', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'cv2', 'skimage', 'scipy', 'numpy', 'rich', 'higra'} & set(sys.modules)\n"
+        "sys.exit(','.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_settings_page_is_current():
+    from pathlib import Path
+
+    from slanted.settings_docs import settings_page
+
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert page.read_text("utf-8") == settings_page(), "run python -m slanted.settings_docs"

@@ -1,0 +1,161 @@
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slanted.errors import FileError
+from slanted.io import atomic_path, read_bytes, write_bytes
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="umask, links and pipes are POSIX's")
+
+
+def test_bytes_round_trip_and_parents_are_created(tmp_path):
+    target = tmp_path / "a" / "b" / "data.bin"
+    write_bytes(target, b"\0\1\2")
+    assert read_bytes(target) == b"\0\1\2"
+    assert [p.name for p in target.parent.iterdir()] == ["data.bin"]
+
+
+@pytest.mark.parametrize(
+    ("make", "fragment"),
+    [
+        (lambda p: None, "nothing is there"),
+        (lambda p: p.mkdir(), "it is a directory"),
+        (lambda p: p.touch(), "empty (0 bytes)"),
+    ],
+)
+def test_read_names_what_is_wrong(tmp_path, make, fragment):
+    path = tmp_path / "thing.png"
+    make(path)
+    with pytest.raises(FileError, match=r"thing\.png: ") as caught:
+        read_bytes(path)
+    assert fragment in str(caught.value)
+
+
+def test_read_unreadable(tmp_path, monkeypatch):
+    def deny(self):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", deny)
+    with pytest.raises(FileError, match="may not be read"):
+        read_bytes(tmp_path / "secret.png")
+
+
+def test_read_refuses_a_null_byte_in_the_name():
+    with pytest.raises(FileError, match="cannot be read"):
+        read_bytes("a\0b")
+
+
+class BoomError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", [BoomError, KeyboardInterrupt])
+def test_failure_leaves_neither_file_nor_directories(tmp_path, kind):
+    with pytest.raises(kind), atomic_path(tmp_path / "new" / "deep" / "x.png") as temporary:
+        temporary.write_bytes(b"half")
+        raise kind
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failure_keeps_directories_that_were_there(tmp_path):
+    (tmp_path / "old").mkdir()
+    with pytest.raises(BoomError), atomic_path(tmp_path / "old" / "new" / "x.png"):
+        raise BoomError
+    assert [p.name for p in tmp_path.rglob("*")] == ["old"]
+
+
+def test_failure_leaves_the_existing_file(tmp_path):
+    target = tmp_path / "x.png"
+    target.write_bytes(b"before")
+    with pytest.raises(BoomError), atomic_path(target) as temporary:
+        temporary.write_bytes(b"after")
+        assert target.read_bytes() == b"before"
+        raise BoomError
+    assert target.read_bytes() == b"before"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.png"]
+
+
+def test_temporary_path_is_a_hidden_sibling_with_the_suffix(tmp_path):
+    with atomic_path(tmp_path / "x.tiff") as first, atomic_path(tmp_path / "x.tiff") as second:
+        assert first != second
+        assert first.parent == tmp_path
+        assert first.name.startswith(".")
+        assert first.suffix == ".tiff"
+        first.touch()
+        second.touch()
+
+
+@posix_only
+def test_permissions_follow_the_umask(tmp_path):
+    old = os.umask(0o027)
+    try:
+        write_bytes(tmp_path / "x", b"1")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+
+
+@posix_only
+def test_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    write_bytes(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+@posix_only
+def test_unwritable_targets(tmp_path):
+    (tmp_path / "file").write_bytes(b"1")
+    os.mkfifo(tmp_path / "pipe")
+    for path, fragment in [
+        (tmp_path, "it is a directory"),
+        (tmp_path / "file" / "x.png", "a part of its path is a file"),
+        (tmp_path / "pipe", "device or pipe"),
+        (tmp_path / ("n" * 300), "cannot be written"),
+        ("a\0b", "cannot be written"),
+    ]:
+        with pytest.raises(FileError) as caught:
+            write_bytes(path, b"1")
+        assert fragment in str(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "pipe"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_errors_of_the_system_become_file_errors(tmp_path, number):
+    with pytest.raises(FileError, match="cannot be written"), atomic_path(tmp_path / "d" / "x"):
+        raise OSError(number, os.strerror(number))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_other_files_pass_through(tmp_path):
+    with pytest.raises(FileNotFoundError), atomic_path(tmp_path / "x"):
+        Path(tmp_path / "other").read_bytes()
+
+
+def test_a_block_that_writes_nothing_is_an_error(tmp_path):
+    with pytest.raises(FileError, match="cannot be written"), atomic_path(tmp_path / "x"):
+        pass
+
+
+def test_import_is_lazy():
+    code = (
+        "import sys, slanted.io; slanted.io.Calibration;"
+        "print([m for m in ('cv2', 'numba', 'skimage', 'yaml') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_exported_name_resolves():
+    # In a fresh process and in this order, `write_ply` loads the module that holds `point_cloud`.
+    code = (
+        "import slanted.io as io; names = reversed(io.__all__);"
+        "print([n for n in names if type(getattr(io, n)).__name__ == 'module'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

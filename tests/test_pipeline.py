@@ -1,0 +1,74 @@
+"""The pipeline as a library: results, checks, determinism, no printing."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import slanted
+from slanted.errors import InputError
+from slanted.evaluation.metrics import evaluate
+from slanted.synthetic import make_scene
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return make_scene(240, 160, seed=4)
+
+
+def test_a_synthetic_scene_is_recovered(scene):
+    result = slanted.estimate(scene.left, scene.right)
+    assert result.disparity.dtype == np.float32
+    assert np.isfinite(result.disparity).all()
+    visible = np.where(scene.occluded, np.nan, scene.disparity)
+    assert evaluate(result.disparity, scene.disparity, ground_truth_noc=visible)["out-3px-noc"] < 6
+    known = np.isfinite(result.matched)
+    np.testing.assert_array_equal(result.disparity[known], result.matched[known])
+
+
+def test_progress_is_called_and_nothing_is_printed(scene, capfd):
+    stages = []
+    result = slanted.estimate(scene.left, scene.right, progress=stages.append)
+    assert stages == list(result.seconds) == ["rectification check", "matching", "interpolation"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_same_bytes_with_one_and_two_threads_and_in_another_process(scene, tmp_path):
+    maps = {
+        slanted.estimate(scene.left, scene.right, slanted.Settings(threads=n)).disparity.tobytes()
+        for n in (1, 2)
+    }
+    assert len(maps) == 1
+    np.savez(tmp_path / "pair.npz", left=scene.left, right=scene.right)
+    code = (
+        "import sys, numpy, slanted\n"
+        f"pair = numpy.load({str(tmp_path / 'pair.npz')!r})\n"
+        "sys.stdout.buffer.write(slanted.estimate(pair['left'], pair['right']).disparity.tobytes())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout in maps
+
+
+def test_images_without_a_match_are_refused_in_words():
+    flat = np.full((50, 60), 80, np.uint8)
+    with pytest.raises(InputError, match="left, right: no pixel could be matched"):
+        slanted.estimate(np.eye(50, 60, dtype=np.uint8) * 200, flat)
+
+
+def test_a_given_disparity_replaces_the_matcher(scene):
+    result = slanted.estimate(scene.left, scene.right, disparity=scene.disparity)
+    np.testing.assert_array_equal(result.disparity, scene.disparity)
+    with pytest.raises(InputError, match="disparity: expected numbers of shape"):
+        slanted.estimate(scene.left, scene.right, disparity=scene.disparity[1:])
+
+
+def test_public_names_are_there_and_stay_functions():
+    for name in slanted.__all__:
+        assert getattr(slanted, name) is not None
+    import_module("slanted.pipeline")
+    assert callable(slanted.estimate)
+    assert set(slanted.__all__) <= set(dir(slanted))
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = slanted.no_such
