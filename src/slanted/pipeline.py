@@ -59,6 +59,7 @@ def estimate(
     import numpy as np
 
     from slanted.matching import match
+    from slanted.matching.disparity_range import disparity_range
     from slanted.matching.given import given_disparity
     from slanted.matching.images import check_pair
     from slanted.matching.interpolation import interpolate_background
@@ -73,9 +74,13 @@ def estimate(
     with thread_limit(settings.threads):
         with stage("rectification check"):
             rectification = check_rectification(left, right, settings.rectification, low)
+        searched = None
+        if disparity is None:
+            with stage("disparity range"):
+                searched = disparity_range(left, right, settings.matching)
         with stage("matching"):
-            if disparity is None:
-                matched = match(left, right, settings.matching)
+            if searched is not None:
+                matched = match(left, right, settings.matching, searched)
                 if not np.isfinite(matched).any():
                     raise InputError(
                         "left, right: no pixel could be matched; check that both images show one "
@@ -86,7 +91,7 @@ def estimate(
                 matched = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
         with stage("interpolation"):
             dense = interpolate_background(matched)
-    return Result(dense, matched, settings, stage.seconds, rectification)
+    return Result(dense, matched, settings, stage.seconds, searched, rectification)
 
 
 class _Stages:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.settings import Settings
 
@@ -27,6 +28,8 @@ class Result:
         The settings that made it.
     seconds
         Wall time of each stage, in the order they ran.
+    searched
+        The disparities that were searched; None if the initial disparity was given.
     rectification
         What the check of the pair found; None if it was off or said nothing.
     """
@@ -35,4 +38,5 @@ class Result:
     matched: NDArray[np.float32]
     settings: Settings
     seconds: dict[str, float]
+    searched: DisparityRange | None = None
     rectification: RectificationCheck | None = None

@@ -48,20 +48,22 @@ class SgbmSettings(Section):
         "Paths along which costs are summed: `sgbm` 5, `hh` 8, `3way` 3, `hh4` 4.",
         choices=("sgbm", "hh", "3way", "hh4"),
     )
-    block_size: int = setting(3, "Side of the matched block.", unit="px", low=1, high=31, odd=True)
+    block_size: int = setting(3, "Side of the matched block.", unit="px", low=1, high=15, odd=True)
     p1: int | None = setting(
         None,
         "Penalty for a disparity step of one; auto = 8 × channels × block_size².",
         symbol="P1",
-        low=0,
+        low=1,
+        high=32767,
     )
     p2: int | None = setting(
         None,
-        "Penalty for a larger step; auto = 32 × channels × block_size².",
+        "Penalty for a larger step, above p1; auto = 32 × channels × block_size².",
         symbol="P2",
-        low=1,
+        low=2,
+        high=32767,
     )
-    prefilter_cap: int = setting(63, "Cap on the x-gradient before matching.", low=1, high=63)
+    prefilter_cap: int = setting(63, "Cap on the x-gradient before matching.", low=15, high=63)
     uniqueness: int = setting(
         10, "Margin by which the best cost must win.", unit="%", low=0, high=100
     )
@@ -73,23 +75,31 @@ class MatchingSettings(Section):
 
     method: str = setting("sgbm", "Which matcher makes D(p).", choices=_matcher_names)
     min_disparity: int = setting(
-        0, "Smallest disparity searched; may be negative.", unit="px", low=-4096, high=4096
+        0, "Smallest disparity searched; may be negative.", unit="px", low=-16384, high=16384
     )
     max_disparity: int | None = setting(
         None,
         "End of the search, exclusive; auto = found from a coarse match of the pair.",
         unit="px",
-        low=-4095,
-        high=8192,
+        low=-16383,
+        high=16384,
     )
     left_right_threshold: int = setting(
-        1, "Largest disagreement of the left and right maps; -1 = no check.", unit="px", low=-1
+        1,
+        "Largest disagreement of the left and right maps; 0 = no check.",
+        unit="px",
+        low=0,
+        high=16384,
     )
     speckle_size: int = setting(
-        100, "Matches in patches of up to this many pixels are dropped; 0 = none.", unit="px", low=0
+        100,
+        "Matches in patches of up to this many pixels are dropped; 0 = none.",
+        unit="px",
+        low=0,
+        high=1_000_000_000,
     )
-    speckle_range: float = setting(
-        2.0, "Disparity step that separates patches.", unit="px", low=0.0
+    speckle_range: int = setting(
+        2, "Disparity step that separates patches.", unit="px", low=1, high=1024
     )
     sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
 
@@ -100,6 +110,38 @@ class MatchingSettings(Section):
                 f"matching.max_disparity: expected more than matching.min_disparity "
                 f"({self.min_disparity}), got {self.max_disparity}; raise it or use auto"
             )
+
+
+@dataclass(frozen=True)
+class SlicSettings(Section):
+    """SLIC superpixels (Achanta et al. 2012), which may also see the initial disparity."""
+
+    compactness: float = setting(
+        10.0, "Weight of position beside colour; larger is rounder.", low=0.01, high=1e4
+    )
+    iterations: int = setting(10, "Rounds of assignment and update.", low=1, high=1000)
+    disparity_weight: float = setting(
+        100.0,
+        "Squared Lab distance that one squared pixel of disparity residual is worth.",
+        low=0.0,
+    )
+    truncation: float = setting(
+        3.0, "Cap on the disparity residual.", unit="px", low=0.01, high=1e4
+    )
+
+
+@dataclass(frozen=True)
+class SegmentationSettings(Section):
+    """Superpixels: the segments S_i, each with a plane of its own (paper §4)."""
+
+    method: str = setting(
+        "slic",
+        "`slic` sees colour, `slic+disparity` the initial disparity too, `ucm` is cut from "
+        "contours, `slic+ucm` is the intersection.",
+        choices=("slic", "slic+disparity", "ucm", "slic+ucm"),
+    )
+    count: int = setting(1000, "Segments asked for.", low=1, high=10_000_000)
+    slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
 
 
 @dataclass(frozen=True)
@@ -129,6 +171,7 @@ class Settings(Section):
     )
     rectification: RectificationSettings = dataclasses.field(default_factory=RectificationSettings)
     matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
+    segmentation: SegmentationSettings = dataclasses.field(default_factory=SegmentationSettings)
 
     @classmethod
     def preset(cls, name: str) -> Self:
@@ -181,14 +224,21 @@ class Settings(Section):
         updated: Self = _updated(self, tree, "")
         return updated
 
-    def with_value(self, path: str, text: str) -> Self:
-        """Return a copy with one value set from text, as in ``--set path=text``."""
+    def with_text(self, values: Mapping[str, str]) -> Self:
+        """Return a copy with values set from text, as in ``--set path=text``.
+
+        All are set at once, so that settings that bound one another can change together.
+        """
         known = {leaf.path: leaf.setting for leaf in leaves(self)}
-        if path not in known:
-            raise SettingsError(_unknown(path, known))
-        tree: Any = parse_text(path, known[path], text)
-        for key in reversed(path.split(".")):
-            tree = {key: tree}
+        tree: dict[str, Any] = {}
+        for path, text in values.items():
+            if path not in known:
+                raise SettingsError(_unknown(path, known))
+            *sections, name = path.split(".")
+            node = tree
+            for section in sections:
+                node = node.setdefault(section, {})
+            node[name] = parse_text(path, known[path], text)
         return self.updated(tree)
 
 

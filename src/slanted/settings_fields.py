@@ -11,6 +11,8 @@ from typing import Any
 
 from slanted.errors import SettingsError
 
+LARGEST_EXACT_INT = 2**53
+"""Larger integers do not survive as a float."""
 AUTO = "auto"
 """How None is written in TOML, which has no null, and on the command line."""
 
@@ -90,18 +92,18 @@ def check_value(name: str, described: Setting, value: Any) -> Any:
     """Return the value in its proper type, or raise a SettingsError that names the setting."""
     if described.optional and (value is None or value == AUTO):
         return None
-    if described.kind is float and type(value) is int:
+    if described.kind is float and type(value) is int and abs(value) < LARGEST_EXACT_INT:
         value = float(value)
     fits = type(value) is described.kind
     if fits and described.choices is not None:
         fits = value in described.names()
     if fits and described.kind in (int, float):
-        fits = math.isfinite(value)
+        fits = type(value) is int or math.isfinite(value)
         fits = fits and (described.low is None or value >= described.low)
         fits = fits and (described.high is None or value <= described.high)
         fits = fits and (not described.odd or value % 2 == 1)
     if not fits:
-        raise SettingsError(f"{name}: expected {described.allowed()}, got {value!r}")
+        raise SettingsError(f"{name}: expected {described.allowed()}, got {shortened(value)}")
     return value
 
 
@@ -116,7 +118,18 @@ def parse_text(name: str, described: Setting, text: str) -> Any:
             return {"true": True, "false": False}[text.lower()]
         return described.kind(text)
     except (KeyError, ValueError):
-        raise SettingsError(f"{name}: expected {described.allowed()}, got {text!r}") from None
+        raise SettingsError(
+            f"{name}: expected {described.allowed()}, got {shortened(text)}"
+        ) from None
+
+
+def shortened(value: Any) -> str:
+    """Quote a value for a message, its middle left out if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of many thousand digits
+        return "an absurdly long number"
+    return text if len(text) <= 60 else f"{text[:40]}…{text[-10:]}"
 
 
 def toml_value(value: Any) -> str:

@@ -67,6 +67,26 @@ def test_run_with_calibration_adds_depth_in_metres(pair):
     assert head.startswith(b"ply\nformat binary_little_endian")
 
 
+def test_a_second_run_leaves_nothing_of_the_first(pair):
+    arguments = ["run", "left.png", "right.png", "-o", "out", "--quiet"]
+    run(*arguments, "--fx", "500", "--baseline", "0.2")
+    assert (pair / "out/cloud.ply").exists()
+    run(*arguments)
+    assert not (pair / "out/cloud.ply").exists()
+    assert not (pair / "out/depth.npy").exists()
+    record = json.loads((pair / "out/run.json").read_text())
+    assert record["inputs"] == {"left": "left.png", "right": "right.png"}
+    assert record["searched"]["low"] == 0 < record["searched"]["high"]
+
+
+def test_a_pair_with_negative_disparities(pair, capsys):
+    settings = ["--set", "matching.min_disparity=-80", "--set", "matching.max_disparity=-1"]
+    run("run", "right.png", "left.png", "-o", "out", "--quiet", *settings)
+    assert np.load("out/disparity.npy").max() < 0
+    run("evaluate", "out/disparity.npy", "out/disparity.pfm", *settings[:2])
+    assert "0.00" in capsys.readouterr().out
+
+
 def test_run_takes_a_disparity_of_the_users_own(pair, capsys):
     own = np.full((240, 360), np.nan, np.float32)
     own[:, ::7] = 20
@@ -93,7 +113,12 @@ def test_every_setting_is_an_option(pair, capsys):
 def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
     run("run", "left.png", "right.png")
     out, err = capsys.readouterr()
-    assert err.splitlines() == ["rectification check", "matching", "interpolation"]
+    assert err.splitlines() == [
+        "rectification check",
+        "disparity range",
+        "matching",
+        "interpolation",
+    ]
     assert "total" in out
     assert "\x1b" not in out + err
 

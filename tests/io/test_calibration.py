@@ -88,7 +88,7 @@ ROS_RIGHT = ROS.format(name="right", cx=323, tx="-4.8e1")
 
 
 def test_ros_pair(save):
-    expected = Calibration(400, 410, 320, 241, 0.12, 3)  # 48 / 400 = 0.12 m
+    expected = Calibration(400, 410, 320, 241, 0.12, 3, image_size=(640, 480))  # 48 / 400 = 0.12 m
     left, right = save(ROS_LEFT, "cam_left.yaml"), save(ROS_RIGHT, "cam_right.yaml")
     assert read_calibration(left) == expected
     other = save(ROS_RIGHT, "other.yaml")
@@ -132,12 +132,29 @@ Q: !!opencv-matrix
 """
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_opencv_q_by_hand(save, sign):
+def test_opencv_q_by_hand(save):
     # Tx = -0.25 m gives Q32 = 4; (cx - cx') / Tx = (300 - 310) / -0.25 = 40; doffs = 40 / 4 = 10.
-    c = read_calibration(save(Q_FILE.format(q32=sign * 4.0, q33=sign * 40.0), "q.yml"))
+    c = read_calibration(save(Q_FILE.format(q32=4.0, q33=40.0), "q.yml"))
     assert c == Calibration(500, 500, 300, 200, 0.25, 10)
     assert c.depth(np.array([[15.0]]))[0, 0] == 5  # 500 × 0.25 / (15 + 10)
+    with pytest.raises(FileError, match="left of the first"):
+        read_calibration(save(Q_FILE.format(q32=-4.0, q33=-40.0), "swapped.yml"))
+
+
+def test_the_size_of_the_images_is_read(save):
+    assert read_calibration(save(MOTORCYCLE + "width=741\nheight=500\n")).image_size == (741, 500)
+    kitti = f"S_rect_02: 1.242000e+03 3.750000e+02\nP_rect_02: {P2}\nP_rect_03: {P3}\n"
+    assert read_calibration(save(kitti)).image_size == (1242, 375)
+
+
+def test_ros_messages_call_the_projection_by_one_letter(save):
+    for letter in "Pp":
+        texts = [
+            t.replace("projection_matrix:", f"distortion_model: plumb_bob\n{letter}:")
+            for t in (ROS_LEFT, ROS_RIGHT)
+        ]
+        left, right = save(texts[0], "a.yaml"), save(texts[1], "b.yaml")
+        assert read_calibration(left, right).baseline_meters == pytest.approx(0.12)
 
 
 BOMB = "camera_name: &a [x, x]\nb: &b [*a, *a]\nprojection_matrix: [*b, *b]\n"

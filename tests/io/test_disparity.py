@@ -191,7 +191,7 @@ BAD = [
         npy([[1, 2, 3], [-1, 5, -3.5]]),
         "2 of 6 pixels are negative (lowest -3.5 at row 1, ",
     ),
-    ("a.npy", npy([[1, -2]]), "pass allow_negative"),
+    ("a.npy", npy([[1, -2]]), "(allow_negative in Python)"),
     ("a.npy", npy([[-INF, 1]]), "are negative (lowest -inf"),
     (
         "a.tiff",

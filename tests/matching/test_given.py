@@ -10,7 +10,7 @@ SIZE = (3, 4)
 
 
 def test_unknown_pixels_become_nan():
-    disparity = np.arange(12.0).reshape(SIZE)
+    disparity = np.arange(12.0).reshape(SIZE) / 4
     disparity[0, 0], disparity[0, 1] = np.inf, np.nan
     valid = np.ones(SIZE, np.uint8)
     valid[2, 3] = 0
@@ -34,6 +34,7 @@ def test_negative_values_only_if_meant():
     [
         (np.zeros((4, 3)), None, r"disparity: expected numbers of shape \(3, 4\)"),
         (np.zeros(SIZE, complex), None, "disparity: expected numbers"),
+        (np.full(SIZE, 16 * 3), None, "divide by the format's scale"),
         (np.full(SIZE, np.nan), None, "at least one known pixel"),
         (np.zeros(SIZE), np.zeros(SIZE, bool), "at least one known pixel"),
         (np.zeros(SIZE), np.zeros((1, 1), bool), "valid: expected a mask"),

@@ -28,7 +28,7 @@ def test_a_rectified_pair_passes_in_silence():
         found = check_rectification(LEFT, RIGHT, SETTINGS)
     assert found is not None
     assert found.matches > 200
-    assert found.vertical_spread < 0.5
+    assert max(found.vertical_offset, found.vertical_spread) < 0.5
     assert found.backward_share < 0.05
 
 
@@ -37,7 +37,7 @@ def test_the_offset_is_measured(rows):
     with pytest.warns(SlantedWarning, match=rf"vertical offset {abs(rows)}\.\d px"):
         found = check_rectification(LEFT, moved(RIGHT, rows), SETTINGS)
     assert found is not None
-    assert abs(found.vertical_offset + rows) < 0.5
+    assert abs(found.vertical_median + rows) < 0.5
 
 
 def test_a_turned_pair_is_noticed_though_its_median_offset_is_small():
@@ -59,6 +59,10 @@ def test_swapped_images_are_noticed():
         check_rectification(RIGHT, LEFT, SETTINGS)
     with pytest.warns(SlantedWarning, match="swapped"):
         check_rectification(RIGHT, LEFT, RectificationSettings(check="warn"))
+    with pytest.warns(SlantedWarning, match="rectified"), pytest.raises(RectificationError):
+        check_rectification(RIGHT, moved(LEFT, 3), SETTINGS)  # askew and swapped
+    # A range that starts above zero makes no pair swapped.
+    assert check_rectification(LEFT, RIGHT, SETTINGS, min_disparity=60) is not None
     # A range that starts below zero says that such matches are meant.
     assert check_rectification(RIGHT, LEFT, SETTINGS, min_disparity=-64) is not None
 
@@ -67,7 +71,7 @@ def test_16_bit_and_large_images():
     large = [cv2.resize(image, None, fx=4, fy=4) for image in (LEFT, moved(RIGHT, 2))]
     found = measure_rectification(*(image.astype(np.uint16) * 16 for image in large))
     assert found is not None
-    assert abs(found.vertical_spread - 8) < 1.5
+    assert abs(found.vertical_offset - 8) < 1.5
 
 
 def test_nothing_to_match_says_nothing():

@@ -90,10 +90,11 @@ def test_a_matcher_of_ones_own_is_one_function():
     register_matcher("test-constant", constant)
     try:
         assert "test-constant" in matcher_names()
-        settings = Settings().with_value("matching.method", "test-constant")
-        settings = settings.with_value("matching.max_disparity", "5")
+        settings = Settings().with_text(
+            {"matching.method": "test-constant", "matching.max_disparity": "5"}
+        )
         left, right = shifted_pair(3)
-        assert (match(left, right, settings.matching) == 4).all()
+        assert (match(left, right, settings.matching)[:, 4:] == 4).all()
         with pytest.raises(InputError, match="exists already"):
             register_matcher("test-constant", constant)
     finally:
@@ -115,3 +116,51 @@ def test_threads_do_not_change_the_bytes():
         with thread_limit(threads):
             maps.append(match(left, right, MatchingSettings()).tobytes())
     assert maps[0] == maps[1]
+
+
+def test_disparities_end_before_the_end_of_the_range():
+    left, right = shifted_pair(12)
+    found = match(left, right, MatchingSettings(max_disparity=12, left_right_threshold=0))
+    assert not (found >= 12).any()
+
+
+def test_matches_outside_the_right_image_are_unknown():
+    left, right = shifted_pair(20)
+    found = match(left, right, MatchingSettings(max_disparity=32))
+    column = np.arange(left.shape[1]) - found
+    assert not (column < 0).any()
+
+
+def test_left_right_check_and_speckle_filter_can_be_switched_off():
+    left, right = shifted_pair(20)
+    right[20:40] = np.random.default_rng(1).integers(0, 256, right[20:40].shape)  # nothing matches
+
+    def density(**changes):
+        settings = MatchingSettings(max_disparity=32, **changes)
+        return np.isfinite(match(left, right, settings)).mean()
+
+    checked = density()
+    assert density(left_right_threshold=0) > checked
+    assert density(speckle_size=0) > checked
+    assert density(left_right_threshold=5) >= checked
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"block_size": 11}, r"matching\.sgbm\.block_size: expected path costs"),
+        ({"p2": 32767}, r"matching\.sgbm\.block_size: expected path costs"),
+        ({"p1": 900}, r"matching\.sgbm\.p2: expected more than p1 \(900\)"),
+    ],
+)
+def test_costs_that_overflow_opencv_are_refused(changes, message):
+    left, right = shifted_pair(3)
+    settings = MatchingSettings(max_disparity=16, sgbm=SgbmSettings(**changes))
+    with pytest.raises(InputError, match=message):
+        match(left, right, settings)
+
+
+def test_ranges_that_overflow_opencv_are_refused():
+    wide = np.zeros((8, 4000), np.uint8)
+    with pytest.raises(InputError, match=r"within ±2047 px"):
+        match(wide, wide, MatchingSettings(max_disparity=2100))

@@ -50,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         click.echo(f"slanted: error: {error.format_message()}", err=True)
     except SlantedError as error:
         click.echo(f"slanted: error: {error}", err=True)
+    except OSError as error:
+        # Files are dealt with where they are read and written; this is the terminal or a pipe.
+        click.echo(f"slanted: error: output failed ({error.strerror})", err=True)
     except click.Abort:
         click.echo("slanted: interrupted", err=True)
         sys.exit(130)

@@ -31,7 +31,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.io import write_image
-    from slanted.output.folder import check_folder, summary, write_result
+    from slanted.output.folder import check_folder, file_names, summary, whole_folder, write_result
     from slanted.output.pictures import colour_disparity, colour_error, mosaic
     from slanted.pipeline import estimate
 
@@ -43,7 +43,6 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             "disparity": evaluate(result.disparity, truth),
             "matches only": evaluate(result.matched, truth),
         }
-        files = write_result(output, result, left, CALIBRATION)
         scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
         pictures = {
             "left.png": left,
@@ -52,9 +51,11 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             "error.png": colour_error(result.disparity, truth),
         }
         pictures["overview.png"] = mosaic(list(pictures.values()))
-        for name, picture in pictures.items():
-            write_image(output / name, picture)
-        files = list(dict.fromkeys([*files, *pictures]))
+        with whole_folder(output) as folder:
+            write_result(folder, result, left, CALIBRATION)
+            for name, picture in pictures.items():
+                write_image(folder / name, picture)
+            files = file_names(folder)
     rows = [(name, *(f"{score[f'{name}-all']:.2f}" for score in scores.values())) for name in ROWS]
     lines = [
         "Middlebury 2014 Motorcycle, all pixels; out-kpx and D1 in %, epe and rms in px",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import PathArgument, report_options, settings_options
+from slanted.cli.options import PathArgument, refuse_without, report_options, settings_options
 from slanted.cli.report import Report, table
 from slanted.errors import FileError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slanted.settings import Settings
 
 
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
 @click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels.")
 @click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
 @click.option("--split", metavar="NAME", help="Part of the dataset, from its split.json.")
-@click.option("--method", default="slanted", show_default=True, metavar="NAME",
-              help="`slanted`, the whole pipeline, or a matcher's name.")  # fmt: skip
+@click.option("--method", metavar="NAME",
+              help="`slanted`, the whole pipeline (the default), or a matcher's name.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N frames.")
 @click.option("--sparse", is_flag=True, help="Do not fill a matcher's holes; they count as errors.")
 @settings_options
@@ -34,7 +38,7 @@ def command(
     noc: Path | None,
     scale: float | None,
     split: str | None,
-    method: str,
+    method: str | None,
     limit: int | None,
     sparse: bool,
     as_json: bool,
@@ -44,34 +48,37 @@ def command(
     (kitti2012, kitti2015, middlebury, middlebury2014) and PATH its folder.
     """  # noqa: D205
     from slanted.evaluation.datasets import DATASETS, find_frames
-    from slanted.evaluation.methods import evaluate_frames
+    from slanted.evaluation.methods import FULL_MODEL, evaluate_frames
 
     with Report(quiet=quiet, as_json=as_json) as report:
         if what in DATASETS:
+            refuse_without("a disparity map", {"--noc": noc, "--scale": scale})
             frames = find_frames(what, path, split, limit)
             data: dict[str, Any] = {"dataset": what, "split": split}
             data |= evaluate_frames(
-                frames, method, settings, sparse=sparse, progress=report.progress
+                frames, method or FULL_MODEL, settings, sparse=sparse, progress=report.progress
             )
-        elif not Path(what).exists():
+        elif not os.path.exists(what):  # noqa: PTH110 (pathlib raises on names too long)
             known = ", ".join(DATASETS)
             raise FileError(what, f"expected a disparity map or a dataset ({known}), found neither")
         else:
-            data = {"result": what, "mean": _evaluate_map(Path(what), path, noc, scale)}
-    report.outcome(data, _lines(data["mean"]))
+            only = {"--split": split, "--limit": limit, "--sparse": sparse, "--method": method}
+            refuse_without("a dataset", only)
+            negative = settings.matching.min_disparity < 0
+            data = {"result": what, "mean": _evaluate_map(Path(what), path, noc, scale, negative)}
+    report.outcome(data, _lines(data["mean"]), always=True)
 
 
 def _evaluate_map(
-    result: Path, path: Path, noc: Path | None, scale: float | None
+    result: Path, path: Path, noc: Path | None, scale: float | None, allow_negative: bool
 ) -> dict[str, float]:
     from slanted.evaluation.metrics import evaluate
     from slanted.io import read_disparity
 
-    return evaluate(
-        read_disparity(result, scale=scale),
-        read_disparity(path, scale=scale),
-        ground_truth_noc=None if noc is None else read_disparity(noc, scale=scale),
-    )
+    def read(file: Path) -> NDArray[np.float32]:
+        return read_disparity(file, scale=scale, allow_negative=allow_negative)
+
+    return evaluate(read(result), read(path), ground_truth_noc=None if noc is None else read(noc))
 
 
 def _lines(mean: dict[str, float]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.errors import FileError
 from slanted.settings import Settings, leaves
 
 if TYPE_CHECKING:
@@ -34,21 +35,21 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
         settings = Settings.preset(preset)
         if settings_file is not None:
             settings = Settings.load(settings_file, settings)
+        texts: dict[str, str] = {}
         for assignment in assignments:
             path, equals, text = assignment.partition("=")
             if not equals:
                 raise click.UsageError(f"--set: expected key=value, got {assignment!r}")
-            settings = settings.with_value(path.strip(), text.strip())
-        for path in known:
-            text = options.pop(_parameter(path))
-            if text is not None:
-                settings = settings.with_value(path, text)
-        return command(settings=settings, **options)
+            texts[path.strip()] = text.strip()
+        named = {path: options.pop(_parameter(path)) for path in known}
+        texts |= {path: text for path, text in named.items() if text is not None}
+        return command(settings=settings.with_text(texts), **options)
 
     short = {path: option for option, path in SHORT.items()}
     decorated: Callable[..., Any] = with_settings
     for path, described in reversed(known.items()):
-        names = [f"--{path.replace('_', '-')}", *([short[path]] if path in short else [])]
+        names = [f"--{path.replace('_', '-')}", f"--{path}"]
+        names += [short[path]] if path in short else []
         decorated = click.option(
             *dict.fromkeys(names),
             _parameter(path),
@@ -75,6 +76,10 @@ def _parameter(path: str) -> str:
 def calibration_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the camera's calibration, as a file or as numbers."""
     for option in (
+        click.option("--baseline-unit", type=float, metavar="M",
+                     help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
+        click.option("--calib-right", type=PathArgument, metavar="FILE",
+                     help="The right camera's file, for ROS camera_info."),
         click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
         click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
         click.option("--calib", type=PathArgument, metavar="FILE",
@@ -86,27 +91,50 @@ def calibration_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_calibration(
-    calib: Path | None, fx: float | None, baseline: float | None, size: tuple[int, int]
+    size: tuple[int, int],
+    *,
+    calib: Path | None,
+    calib_right: Path | None,
+    baseline_unit: float | None,
+    fx: float | None,
+    baseline: float | None,
 ) -> Calibration | None:
     """Return the calibration of the options, or None; `size` is height and width."""
     from slanted.io import Calibration, read_calibration
 
+    height, width = size
     if calib is not None:
         if fx is not None or baseline is not None:
             raise click.UsageError("--calib: give either a file or --fx and --baseline, not both")
-        return read_calibration(calib)
+        unit = 1.0 if baseline_unit is None else baseline_unit
+        calibration = read_calibration(calib, calib_right, baseline_unit_meters=unit)
+        if calibration.image_size not in (None, (width, height)):
+            across, down = calibration.image_size
+            raise FileError(
+                calib,
+                f"expected the calibration of images of {width}×{height} pixels, got that of "
+                f"{across}×{down}; scale it with the images, or give --fx and --baseline",
+            )
+        return calibration
+    refuse_without("--calib", {"--calib-right": calib_right, "--baseline-unit": baseline_unit})
     if fx is None and baseline is None:
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
-    height, width = size
     # Without a principal point the image's centre is the best guess.
     return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
 
 
+def refuse_without(needed: str, options: dict[str, Any]) -> None:
+    """Refuse options that mean nothing without another one, rather than ignore them."""
+    for name, value in options.items():
+        if value not in (None, False):
+            raise click.UsageError(f"{name}: means nothing without {needed}; give both or neither")
+
+
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--json`` and ``--quiet``."""
-    command = click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
+    command = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")(command)
     return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(
         command
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,10 +11,12 @@ from slanted.cli.options import (
     PathArgument,
     calibration_options,
     load_calibration,
+    refuse_without,
     report_options,
     settings_options,
 )
 from slanted.cli.report import Report, seconds_table
+from slanted.errors import FileError
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -43,31 +45,48 @@ def command(
     disparity: Path | None,
     disparity_scale: float | None,
     valid: Path | None,
-    calib: Path | None,
-    fx: float | None,
-    baseline: float | None,
     as_json: bool,
     quiet: bool,
+    **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
     from slanted.io import read_disparity, read_image
     from slanted.matching.images import check_pair
-    from slanted.output.folder import check_folder, summary, write_result
+    from slanted.output.folder import check_folder, file_names, summary, whole_folder, write_result
     from slanted.pipeline import estimate
 
+    if disparity is None:
+        refuse_without("--disparity", {"--valid": valid, "--disparity-scale": disparity_scale})
+    files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
+    inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
         images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
-        calibration = load_calibration(calib, fx, baseline, images[0].shape[:2])
+        calibration = load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
         if disparity is not None:
             given = read_disparity(disparity, scale=disparity_scale, allow_negative=negative)
         believed = None if valid is None else read_image(valid)
+        for file, array in ((disparity, given), (valid, believed)):
+            _check_size(file, array, images[0])
         check_folder(output)
         result = estimate(
             *images, settings, disparity=given, valid=believed, progress=report.progress
         )
-        files = write_result(output, result, images[0], calibration)
-    outcome = {**summary(result), "output": str(output), "files": files}
+        with whole_folder(output) as folder:
+            write_result(folder, result, images[0], calibration, inputs)
+            files = file_names(folder)
+    outcome = {**summary(result), "inputs": inputs, "output": str(output), "files": files}
     lines = [*seconds_table(result.seconds), "", f"wrote {', '.join(files)} to {output}"]
+    if "disparity.png" not in files:
+        lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")
     report.outcome(outcome, lines)
+
+
+def _check_size(file: Path | None, array: Any, image: Any) -> None:
+    from slanted.matching.images import size_text
+
+    if file is not None and array.shape != image.shape[:2]:
+        raise FileError(
+            file, f"expected the size of the left image, {size_text(image)}, got {size_text(array)}"
+        )

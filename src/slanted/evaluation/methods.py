@@ -72,19 +72,15 @@ def evaluate_frames(
         ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``, the
         wall time of the method without reading files) and ``per_frame``.
     """
-    from slanted.io import read_image
-
     if method not in method_names():
         raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")
     per_frame: list[dict[str, Any]] = []
     for number, frame in enumerate(frames, 1):
-        left, right = read_image(frame.left), read_image(frame.right)
-        start = time.perf_counter()
-        disparity = compute_disparity(method, left, right, settings, sparse=sparse)
-        seconds = time.perf_counter() - start
-        ground_truth, visible = frame.load_ground_truth()
-        scores = evaluate(disparity, ground_truth, ground_truth_noc=visible)
-        per_frame.append({"frame": frame.name, **scores, "seconds": seconds})
+        try:
+            scores = _evaluate_frame(frame, method, settings, sparse)
+        except InputError as error:
+            raise InputError(f"{frame.name}: {error}") from error
+        per_frame.append({"frame": frame.name, **scores})
         if progress is not None:
             progress(f"{number}/{len(frames)} {frame.name}: D1-all {scores['D1-all']:.2f} %")
     scores_only = [{k: v for k, v in row.items() if k != "frame"} for row in per_frame]
@@ -94,3 +90,21 @@ def evaluate_frames(
         "mean": mean_metrics(scores_only),
         "per_frame": per_frame,
     }
+
+
+def _evaluate_frame(
+    frame: Frame, method: str, settings: Settings, sparse: bool
+) -> dict[str, float]:
+    from slanted.io import read_image
+    from slanted.matching.images import check_pair
+    from slanted.matching.rectification import check_rectification
+
+    left, right = check_pair(read_image(frame.left), read_image(frame.right))
+    if method != FULL_MODEL:  # which makes the check itself
+        check_rectification(left, right, settings.rectification, settings.matching.min_disparity)
+    start = time.perf_counter()
+    disparity = compute_disparity(method, left, right, settings, sparse=sparse)
+    seconds = time.perf_counter() - start
+    ground_truth, visible = frame.load_ground_truth()
+    scores = evaluate(disparity, ground_truth, ground_truth_noc=visible)
+    return {**scores, "seconds": seconds}

@@ -27,6 +27,8 @@ class Calibration:
     doffs_pixels
         Principal point of the right camera minus that of the left, in x: the negated disparity of a
         point at infinity.
+    image_size
+        Width and height of the images that it is for, if known.
     """
 
     fx_pixels: float
@@ -35,9 +37,12 @@ class Calibration:
     cy_pixels: float
     baseline_meters: float
     doffs_pixels: float = 0.0
+    image_size: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
+            if field.name == "image_size":
+                continue
             value = getattr(self, field.name)
             must_be_positive = field.name in ("fx_pixels", "fy_pixels", "baseline_meters")
             if not math.isfinite(value) or (must_be_positive and value <= 0):

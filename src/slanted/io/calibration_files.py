@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +92,14 @@ def read_calibration(
         )
     try:
         if file.kind == "KITTI":
-            return _from_kitti(path, file.content)
-        if file.kind == "Middlebury 2014":
-            return _from_middlebury(path, file.content)
-        if file.kind == "ROS camera_info":
-            return _from_ros(path, file.content, right)
-        return _from_opencv(path, file.content, baseline_unit_meters)
+            calibration = _from_kitti(path, file.content)
+        elif file.kind == "Middlebury 2014":
+            calibration = _from_middlebury(path, file.content)
+        elif file.kind == "ROS camera_info":
+            calibration = _from_ros(path, file.content, right)
+        else:
+            calibration = _from_opencv(path, file.content, baseline_unit_meters)
+        return replace(calibration, image_size=_image_size(path, file.content))
     except InputError as error:
         raise FileError(path, f"the calibration makes no sense ({error}); check it") from error
 
@@ -134,7 +136,9 @@ def parse_calibration(path: Path, data: bytes) -> CalibrationFile:
     # Before the YAML parser, which is slow and understands almost any text.
     if text.startswith("%YAML") or "opencv-matrix" in text:
         return CalibrationFile("OpenCV", load_yaml(path, text))
-    if re.search(r"^(projection_matrix|camera_matrix|camera_name)\s*:", text, re.MULTILINE):
+    if re.search(
+        r"^(projection_matrix|camera_matrix|camera_name|distortion_model)\s*:", text, re.MULTILINE
+    ):
         return CalibrationFile("ROS camera_info", load_yaml(path, text))
     raise FileError(
         path,
@@ -189,9 +193,14 @@ def _from_ros(path: Path, content: Mapping[str, Any], right: Path | str | None) 
             f"expected the right camera's ROS camera_info, but it is {right_file.kind}'s",
         )
     return _from_projections(
-        _matrix(path, content, "projection_matrix", 12).reshape(3, 4),
-        _matrix(right_path, right_file.content, "projection_matrix", 12).reshape(3, 4),
+        _ros_projection(path, content), _ros_projection(right_path, right_file.content)
     )
+
+
+def _ros_projection(path: Path, content: Mapping[str, Any]) -> Matrix:
+    """Read P, which calibration files call projection_matrix, and messages P (ROS 1) or p."""
+    name = next((key for key in ("P", "p") if key in content), "projection_matrix")
+    return _matrix(path, content, name, 12).reshape(3, 4)
 
 
 def _right_sibling(path: Path) -> Path:
@@ -219,16 +228,20 @@ def _from_opencv(path: Path, content: Mapping[str, Any], unit_meters: float) -> 
             " save them, not the cameras before rectification",
         )
     Q = _matrix(path, content, "Q", 16).reshape(4, 4)
-    if Q[3, 2] == 0:
-        raise FileError(path, "expected a baseline in Q[3, 2], but it is 0; calibrate again")
+    if not Q[3, 2] > 0:
+        raise FileError(
+            path,
+            f"expected a baseline above 0 in Q[3, 2], but it is {Q[3, 2]}; is the second camera"
+            " left of the first?",
+        )
     # reprojectImageTo3D: Z = Q[2, 3] / (Q[3, 2] d + Q[3, 3]). With Q[3, 2] = -1/Tx and
-    # Q[3, 3] = (cx - cx')/Tx their ratio is cx' - cx = doffs, whatever the sign of Tx.
+    # Q[3, 3] = (cx - cx')/Tx their ratio is cx' - cx = doffs.
     return Calibration(
         fx_pixels=float(Q[2, 3]),
         fy_pixels=float(Q[2, 3]),
         cx_pixels=float(-Q[0, 3]),
         cy_pixels=float(-Q[1, 3]),
-        baseline_meters=unit_meters / abs(float(Q[3, 2])),
+        baseline_meters=unit_meters / float(Q[3, 2]),
         doffs_pixels=float(Q[3, 3] / Q[3, 2]),
     )
 
@@ -251,6 +264,19 @@ def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> 
         baseline_meters=baseline * unit_meters,
         doffs_pixels=float(right[0, 2] - left[0, 2]),
     )
+
+
+def _image_size(path: Path, content: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return width and height if the file tells them, as all but OpenCV's do."""
+    for names in (("image_width", "image_height"), ("width", "height")):
+        if all(name in content for name in names):
+            width, height = (_matrix(path, {n: [content[n]]}, n, 1).item() for n in names)
+            return round(width), round(height)
+    for name in ("S_rect_02", "S_rect_00"):
+        if name in content:
+            width, height = _matrix(path, content, name, 2)
+            return round(width), round(height)
+    return None
 
 
 def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Matrix:

@@ -34,7 +34,7 @@ def read_disparity(
         (floats, NaN or +inf unknown) or ``"middlebury"`` (8-bit PNG or PGM, disparity × `scale`,
         0 unknown). ``"auto"`` decides by suffix and, for PNG, by bit depth.
     scale
-        Grey levels per pixel of disparity, for ``"middlebury"`` only; 1 by default. With
+        Grey levels per pixel of disparity, needed for ``"middlebury"`` and for it only. With
         ``"auto"`` it is unused if the file turns out to be of another format.
     allow_negative
         Whether finite negative disparities are accepted; −inf never is.
@@ -59,10 +59,16 @@ def read_disparity(
     problem = _shape_problem(stored)
     if problem:
         raise FileError(path, f"{problem}; is it a disparity map?")
+    if name == "middlebury" and scale is None:
+        raise FileError(
+            path,
+            "is an 8-bit map, which holds scale × disparity; give the scale (1 for Middlebury at "
+            "full size, 2 at half, 3 at third, 4 at quarter)",
+        )
     problem = _value_problem(stored, allow_negative=allow_negative)
     if problem:
-        hint = "" if allow_negative else "; pass allow_negative for a range that starts below zero"
-        raise FileError(path, problem + hint)
+        meant = "; if they are meant, set matching.min_disparity below 0 (allow_negative in Python)"
+        raise FileError(path, problem + ("" if allow_negative else meant))
     disparity = _to_internal(stored)
     if disparity is None:
         raise FileError(path, f"a disparity of {np.nanmax(stored):.6g} pixels is beyond float32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from slanted.io.containers import ImageHeader, read_header
 from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
 from slanted.io.images import decode_samples
+
+TEXT_MEANINGS = {".toml": "settings (TOML)", ".json": "record of a run or a dataset (JSON)"}
 
 
 def describe(path: Path | str) -> dict[str, object]:
@@ -45,6 +48,10 @@ def describe(path: Path | str) -> dict[str, object]:
         found = _describe_floats("PFM", values, "float disparity map (PFM)")
     elif data.startswith(b"\x93NUMPY"):
         found = _describe_array(npy.decode(path, data))
+    elif data.startswith(b"ply"):
+        found = {"format": "PLY", "meaning": "point cloud or mesh", **_ply_counts(data)}
+    elif path.suffix in TEXT_MEANINGS and _is_text(data):
+        found = {"format": path.suffix[1:].upper(), "meaning": TEXT_MEANINGS[path.suffix]}
     elif _is_text(data):
         found = _describe_calibration(path, data)
     else:
@@ -53,9 +60,15 @@ def describe(path: Path | str) -> dict[str, object]:
     return {"file": str(path), **found}
 
 
+def _ply_counts(data: bytes) -> dict[str, object]:
+    """Return how many of each element the header announces."""
+    found = re.findall(rb"^element (\w+) (\d+)\s*$", data[:4096], re.MULTILINE)
+    return {name.decode(): int(count) for name, count in found}
+
+
 def _is_text(data: bytes) -> bool:
     """Tell calibrations from images; a plain PGM is text too, but names itself first."""
-    if data[:2] in (b"P2", b"P3") and data[2:3].isspace():
+    if data[:2] in (b"P2", b"P3", b"P5", b"P6") and data[2:3].isspace():
         return False
     try:
         data[:4096].decode("utf-8")

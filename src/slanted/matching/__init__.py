@@ -63,7 +63,9 @@ def register_matcher(name: str, match: MatchFunction) -> None:
     _MATCHERS[name] = match
 
 
-def match(left: Image, right: Image, settings: MatchingSettings) -> Disparity:
+def match(
+    left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
+) -> Disparity:
     """Match a rectified pair with the matcher that the settings name.
 
     Parameters
@@ -72,18 +74,25 @@ def match(left: Image, right: Image, settings: MatchingSettings) -> Disparity:
         Images of equal size, grey or RGB, 8 or 16 bit.
     settings
         Section ``matching`` of the settings.
+    searched
+        The disparities to search; by default those of the settings, or found from the pair.
 
     Returns
     -------
     disparity
         Of the left image, float32 pixels, NaN where no match was found.
     """
+    import numpy as np
+
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.images import as_8_bit
 
     found = _MATCHERS[settings.method]
     function: Any = import_module(found).match if isinstance(found, str) else found
     left8, right8 = as_8_bit(left, right)
-    searched = disparity_range(left8, right8, settings)
+    searched = searched or disparity_range(left8, right8, settings)
     disparity: Disparity = function(left8, right8, searched, settings)
+    # Matchers pad the right image; what matches outside it is made up.
+    match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
+    disparity[(match_column < 0) | (match_column > left.shape[1] - 1)] = np.nan
     return disparity

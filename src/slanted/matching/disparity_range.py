@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.matching import DisparityRange
-from slanted.matching.images import as_grey
+from slanted.matching.images import as_8_bit, as_grey
 
 if TYPE_CHECKING:
+    from slanted.matching import Image
     from slanted.settings import MatchingSettings
 
 COARSE_WIDTH = 400
@@ -24,14 +25,12 @@ STEP = 16
 """Ranges found are multiples of this, as OpenCV's matcher wants them."""
 
 
-def disparity_range(
-    left: NDArray[np.uint8], right: NDArray[np.uint8], settings: MatchingSettings
-) -> DisparityRange:
+def disparity_range(left: Image, right: Image, settings: MatchingSettings) -> DisparityRange:
     """Return the range of the settings, its end found from the pair if it is auto."""
     width = left.shape[1]
     low, high = settings.min_disparity, settings.max_disparity
     if high is None:
-        high = low + find_range(left, right, low)
+        high = low + find_range(*as_8_bit(left, right), low)
     for name, end in (("min_disparity", low), ("max_disparity", high - 1)):
         if abs(end) >= width:
             raise InputError(
@@ -61,7 +60,7 @@ def find_range(left: NDArray[np.uint8], right: NDArray[np.uint8], low: int) -> i
     ]
     start = int(np.floor(low * shrink))
     settings = MatchingSettings(
-        speckle_size=50, speckle_range=1.0, sgbm=SgbmSettings(mode="3way", block_size=5)
+        speckle_size=50, speckle_range=1, sgbm=SgbmSettings(mode="3way", block_size=5)
     )
     coarse = match(
         small[0], small[1], DisparityRange(start, start + max(1, size[0] // 2)), settings

@@ -51,6 +51,12 @@ def given_disparity(
             )
         result[mask == 0] = np.nan
     known = np.isfinite(result)
+    widest = float(np.abs(result[known]).max(initial=0))
+    if widest > size[1]:
+        raise InputError(
+            f"disparity: expected pixels, at most the image's width of {size[1]}, got up to "
+            f"{widest:g}; divide by the format's scale first (16 for OpenCV, 256 for KITTI)"
+        )
     if np.isneginf(result).any() or (not allow_negative and (result[known] < 0).any()):
         raise InputError(
             "disparity: expected pixels ≥ 0 with NaN for unknown, got negative values; mark "

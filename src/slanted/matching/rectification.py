@@ -40,16 +40,19 @@ class RectificationCheck:
     matches
         How many features were matched.
     vertical_offset
+        Median of the absolute row differences, in pixels: the number judged, because a pair turned
+        about its axis has signed differences of median zero.
+    vertical_median
         Median of the signed row differences left − right, in pixels.
     vertical_spread
-        Median of their absolute values, in pixels. A pair turned about its axis has a large spread
-        even where the offset is zero, so this is the number judged.
+        Their spread: the median distance from that median, scaled to a standard deviation.
     backward_share
-        Share of matches with a disparity below the range searched.
+        Share of matches with a disparity below zero, or below a negative range's start.
     """
 
     matches: int
     vertical_offset: float
+    vertical_median: float
     vertical_spread: float
     backward_share: float
 
@@ -64,9 +67,10 @@ def measure_rectification(
     horizontal, vertical = offsets.T
     return RectificationCheck(
         matches=len(offsets),
-        vertical_offset=float(np.median(vertical)),
-        vertical_spread=float(np.median(np.abs(vertical))),
-        backward_share=float(np.mean(horizontal < min_disparity - 1)),
+        vertical_offset=float(np.median(np.abs(vertical))),
+        vertical_median=float(np.median(vertical)),
+        vertical_spread=1.4826 * float(np.median(np.abs(vertical - np.median(vertical)))),
+        backward_share=float(np.mean(horizontal < min(0, min_disparity) - 1)),
     )
 
 
@@ -86,7 +90,7 @@ def check_rectification(
     found = measure_rectification(left, right, min_disparity)
     if found is None:
         return None
-    offset = found.vertical_spread
+    offset = found.vertical_offset
     measured = f"{offset:.1f} px (median of {found.matches} matches)"
     if offset > settings.refuse_offset and settings.check == "refuse":
         raise RectificationError(
@@ -99,8 +103,7 @@ def check_rectification(
             SlantedWarning,
             stacklevel=2,
         )
-    # Where rows disagree this much the columns say nothing of the order either.
-    elif found.backward_share > SWAPPED_SHARE:
+    if found.backward_share > SWAPPED_SHARE:
         message = (
             f"left, right: {found.backward_share:.0%} of {found.matches} matches lie to the right "
             f"in the right image, so the images seem to be swapped; swap them, or "

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slanted import __version__
 from slanted.errors import FileError
-from slanted.io import point_cloud, write_bytes, write_disparity, write_image, write_ply
+from slanted.io import npy, point_cloud, write_bytes, write_disparity, write_image, write_ply
 from slanted.io.disparity import KITTI_LIMIT
 from slanted.output.pictures import colour_disparity
 
@@ -19,26 +25,69 @@ if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.result import Result
 
+RECORD = "run.json"
+"""Written last: a folder that has it is complete."""
+OPTIONAL = ("disparity.png", "depth.npy", "cloud.ply")
+"""Files that some runs do not write; an earlier run's would stand beside the wrong disparity."""
+
 
 def check_folder(folder: Path) -> None:
     """Raise a FileError if results cannot be written there, before any work is done."""
-    nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise FileError(folder, f"expected a folder to write to, but {nearest} is a file")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise FileError(folder, f"expected a folder to write to, but {nearest} is not writable")
+    try:
+        nearest = folder
+        while not nearest.exists() and nearest != nearest.parent:
+            nearest = nearest.parent
+        if not nearest.is_dir():
+            raise FileError(folder, f"expected a folder to write to, but {nearest} is a file")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise FileError(folder, f"expected a folder to write to, but {nearest} is read-only")
+    except OSError as error:
+        raise FileError(folder, f"cannot be a folder to write to ({error.strerror})") from error
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to whose files all move to `folder` when the block ends well.
+
+    If the block raises, or a file cannot take its place, nothing is left behind and `folder` stays
+    as it was.
+    """
+    check_folder(folder)
+    existed = folder.exists()
+    staging = folder / f".{uuid.uuid4().hex[:12]}.partial"
+    try:
+        staging.mkdir(parents=True)
+        yield staging
+        names = sorted((file.name for file in staging.iterdir()), key=lambda name: name == RECORD)
+        for name in (*names, *OPTIONAL):
+            if (folder / name).is_dir():
+                raise FileError(folder / name, "expected a file to replace, but it is a folder")
+        for name in (RECORD, *(name for name in OPTIONAL if name not in names)):
+            (folder / name).unlink(missing_ok=True)
+        for name in names:
+            (staging / name).replace(folder / name)
+        staging.rmdir()
+    except BaseException as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise FileError(folder, f"cannot be written to ({error.strerror})") from error
+        raise
 
 
 def write_result(
-    folder: Path, result: Result, left: Image, calibration: Calibration | None = None
-) -> list[str]:
-    """Write a result's files and return their names.
+    folder: Path,
+    result: Result,
+    left: Image,
+    calibration: Calibration | None = None,
+    inputs: dict[str, Any] | None = None,
+) -> None:
+    """Write a result's files.
 
     ``disparity.pfm`` and ``.npy`` always; ``disparity.png`` (KITTI, 16 bit) if its range allows;
-    ``disparity_colour.png``; with a calibration ``depth.npy`` in metres and ``cloud.ply``; last
-    ``settings.toml`` and ``run.json``, so that a folder with a ``run.json`` is complete.
+    ``disparity_colour.png``; with a calibration ``depth.npy`` in metres and ``cloud.ply``;
+    ``settings.toml`` and ``run.json``, which also records `inputs`, such as file names.
     """
     disparity = result.disparity
     names = ["disparity.pfm", "disparity.npy"]
@@ -47,23 +96,17 @@ def write_result(
     for name in names:
         write_disparity(folder / name, disparity)
     write_image(folder / "disparity_colour.png", colour_disparity(disparity))
-    names.append("disparity_colour.png")
     if calibration is not None:
-        write_array(folder / "depth.npy", calibration.depth(disparity))
+        write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity)))
         write_ply(folder / "cloud.ply", *point_cloud(disparity, left, calibration))
-        names += ["depth.npy", "cloud.ply"]
     result.settings.save(folder / "settings.toml")
-    write_bytes(folder / "run.json", (json.dumps(summary(result), indent=1) + "\n").encode())
-    return [*names, "settings.toml", "run.json"]
+    record = {**summary(result), "inputs": inputs or {}}
+    write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
 
 
-def write_array(path: Path, array: Any) -> None:
-    """Write an array as NPY."""
-    import io
-
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    write_bytes(path, buffer.getvalue())
+def file_names(folder: Path) -> list[str]:
+    """Return the names of a folder's files."""
+    return sorted(file.name for file in folder.iterdir() if file.is_file())
 
 
 def summary(result: Result) -> dict[str, Any]:
@@ -71,11 +114,13 @@ def summary(result: Result) -> dict[str, Any]:
     height, width = result.disparity.shape
     check = result.rectification
     return {
+        "version": __version__,
         "width": width,
         "height": height,
+        "searched": None if result.searched is None else dataclasses.asdict(result.searched),
         "disparity_min": float(result.disparity.min()),
         "disparity_max": float(result.disparity.max()),
         "matched_percent": 100 * float(np.isfinite(result.matched).mean()),
-        "vertical_offset": None if check is None else check.vertical_spread,
+        "rectification": None if check is None else dataclasses.asdict(check),
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }

@@ -1,0 +1,110 @@
+"""SLIC superpixels on Lab colour, and the same with an eye on the initial disparity.
+
+Differs from Achanta et al. in one point: a pixel chooses among the nine cells around its own place
+in the initial grid, not among all cells within twice the step. It is the same search seen from the
+pixel; the reach is a step and a half instead of two, and rows become loops that vectorise.
+scikit-image's SLIC is the reference (tests compare boundary recall and compactness); this one is
+several times faster and can see the disparity.
+
+References
+----------
+.. [1] R. Achanta, A. Shaji, K. Smith, A. Lucchi, P. Fua, S. Süsstrunk, "SLIC superpixels compared
+   to state-of-the-art superpixel methods", TPAMI 34 (11), 2012.
+.. [2] K. Yamaguchi, D. McAllester, R. Urtasun, "Efficient joint segmentation, occlusion labeling,
+   stereo and flow estimation", ECCV 2014: superpixels that see a plane of disparity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.segmentation.connectivity import Labels, connected_segments
+from slanted.segmentation.slic_kernels import assign, mean_features, refit_planes
+
+if TYPE_CHECKING:
+    from slanted.settings import SlicSettings
+
+SMALLEST_SHARE = 0.25
+"""Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
+
+
+def slic(
+    lab: NDArray[np.uint8],
+    count: int,
+    settings: SlicSettings,
+    disparity: NDArray[np.float32] | None = None,
+) -> Labels:
+    """Cut an image into superpixels of similar colour, position and, if given, plane of disparity.
+
+    Parameters
+    ----------
+    lab
+        (3, H, W) 8-bit Lab planes.
+    count
+        Superpixels asked for.
+    settings
+        Section ``segmentation.slic``.
+    disparity
+        (H, W) initial disparity, NaN where unknown: pixels then also prefer the superpixel whose
+        plane explains them, because colour alone does not see a grey car on a grey road.
+
+    Returns
+    -------
+    labels
+        (H, W), 0 … n−1, each 4-connected.
+    """
+    height, width = lab.shape[1:]
+    step = float(np.sqrt(height * width / count))
+    columns, rows = _borders(width, step), _borders(height, step)
+    labels = _grid_labels(columns, rows)
+    cells = (len(columns) - 1) * (len(rows) - 1)
+    centres = np.zeros((cells, 5), np.float32)
+    mean_features(lab, labels, centres)
+    seen = np.empty((0, 0), np.float32) if disparity is None else disparity
+    planes = np.zeros((cells, 3), np.float32)
+    if disparity is not None:
+        planes = _first_planes(seen, labels, centres, settings.truncation)
+    for _ in range(settings.iterations):
+        assign(
+            lab, seen, centres, planes, columns, rows,
+            np.float32((settings.compactness / step) ** 2),
+            np.float32(0 if disparity is None else settings.disparity_weight),
+            np.float32(settings.truncation), labels,
+        )  # fmt: skip
+        mean_features(lab, labels, centres)
+        if disparity is not None:
+            refit_planes(seen, labels, centres, planes, settings.truncation)
+    return connected_segments(labels, lab, max(1, int(SMALLEST_SHARE * step * step)))
+
+
+def _borders(size: int, step: float) -> NDArray[np.int32]:
+    """Cut 0 … size into parts of about `step`."""
+    parts = min(size, max(1, round(size / step)))
+    return (np.arange(parts + 1) * size // parts).astype(np.int32)
+
+
+def _grid_labels(columns: NDArray[np.int32], rows: NDArray[np.int32]) -> Labels:
+    across = np.repeat(np.arange(len(columns) - 1, dtype=np.int32), np.diff(columns))
+    down = np.repeat(np.arange(len(rows) - 1, dtype=np.int32), np.diff(rows))
+    return down[:, None] * np.int32(len(columns) - 1) + across[None, :]
+
+
+def _first_planes(
+    disparity: NDArray[np.float32],
+    labels: Labels,
+    centres: NDArray[np.float32],
+    truncation: float,
+) -> NDArray[np.float32]:
+    """Start every cell with a level plane at its median disparity, then let it tilt."""
+    planes = np.zeros((len(centres), 3), np.float32)
+    known = np.isfinite(disparity)
+    cell, value = labels[known], disparity[known]
+    order = np.lexsort((value, cell))
+    cells, start, size = np.unique(cell[order], return_index=True, return_counts=True)
+    planes[cells, 2] = value[order][start + size // 2]
+    for reach in (2 * truncation, truncation):
+        refit_planes(disparity, labels, centres, planes, reach)
+    return planes

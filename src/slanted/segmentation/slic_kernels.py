@@ -1,0 +1,182 @@
+"""Numba kernels of SLIC: pixels to cells, cells to means and planes.
+
+Colours are 8-bit Lab and positions are whole numbers, so their sums are exact integers and do not
+depend on the order in which pixels are visited.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# Lab as OpenCV stores it in 8 bit: L is stretched from 0…100 to 0…255, a and b are shifted.
+LIGHTNESS_WEIGHT = np.float32((100.0 / 255.0) ** 2)
+SMALLEST_DETERMINANT = 1e-6
+"""Of normalised second moments; below it the pixels are as good as on a line."""
+
+
+@njit(cache=True, nogil=True)
+def assign(
+    lab: NDArray[np.uint8],
+    disparity: NDArray[np.float32],
+    centres: NDArray[np.float32],
+    planes: NDArray[np.float32],
+    grid_columns: NDArray[np.int32],
+    grid_rows: NDArray[np.int32],
+    spatial_weight: np.float32,
+    disparity_weight: np.float32,
+    truncation: np.float32,
+    labels: NDArray[np.int32],
+) -> None:
+    """Give every pixel to the nearest of the nine cells around its own place in the grid.
+
+    The squared distance is that of Lab, plus `spatial_weight` times that of position, plus
+    `disparity_weight` times the squared residual to the cell's plane, capped at `truncation`
+    pixels; a pixel without disparity has no residual to any plane.
+
+    Parameters
+    ----------
+    lab
+        (3, H, W) planes.
+    disparity
+        (H, W), NaN where unknown; not read if `disparity_weight` is 0.
+    centres
+        (rows × columns, 5): mean L, a, b, x, y of each cell.
+    planes
+        (rows × columns, 3): α, β, γ of each cell about its centre.
+    grid_columns, grid_rows
+        Borders of the initial grid along x and y, first 0, last the size.
+    spatial_weight, disparity_weight, truncation
+        See above.
+    labels
+        Output, (H, W).
+    """
+    width = labels.shape[1]
+    across, down = len(grid_columns) - 1, len(grid_rows) - 1
+    cap = truncation * truncation
+    nearest = np.empty(width, np.float32)
+    for cell_row in range(down):
+        for y in range(grid_rows[cell_row], grid_rows[cell_row + 1]):
+            nearest[:] = np.inf
+            for cell_column in range(across):
+                # Slices, walked from 0: an index that may be negative keeps LLVM from vectorising.
+                start, stop = grid_columns[cell_column], grid_columns[cell_column + 1]
+                run_l, run_a, run_b = (
+                    lab[0, y, start:stop],
+                    lab[1, y, start:stop],
+                    lab[2, y, start:stop],
+                )
+                run_nearest, run_labels = nearest[start:stop], labels[y, start:stop]
+                for i in range(max(cell_row - 1, 0), min(cell_row + 2, down)):
+                    for j in range(max(cell_column - 1, 0), min(cell_column + 2, across)):
+                        k = np.int32(i * across + j)
+                        c = centres[k]
+                        cl, ca, cb = c[0], c[1], c[2]
+                        cx = c[3] - np.float32(start)
+                        dy = np.float32(y) - c[4]
+                        from_row = spatial_weight * dy * dy
+                        if disparity_weight == 0:
+                            for x in range(len(run_l)):
+                                dl = np.float32(run_l[x]) - cl
+                                da = np.float32(run_a[x]) - ca
+                                db = np.float32(run_b[x]) - cb
+                                dx = np.float32(np.int32(x)) - cx
+                                d = LIGHTNESS_WEIGHT * dl * dl + da * da + db * db
+                                d += spatial_weight * dx * dx + from_row
+                                nearer = d < run_nearest[x]
+                                run_nearest[x] = d if nearer else run_nearest[x]
+                                run_labels[x] = k if nearer else run_labels[x]
+                        else:
+                            run_d = disparity[y, start:stop]
+                            slope = planes[k, 0]
+                            offset = planes[k, 1] * dy + planes[k, 2]
+                            for x in range(len(run_l)):
+                                dl = np.float32(run_l[x]) - cl
+                                da = np.float32(run_a[x]) - ca
+                                db = np.float32(run_b[x]) - cb
+                                dx = np.float32(np.int32(x)) - cx
+                                d = LIGHTNESS_WEIGHT * dl * dl + da * da + db * db
+                                d += spatial_weight * dx * dx + from_row
+                                residual = slope * dx + offset - run_d[x]
+                                squared = residual * residual
+                                squared = squared if squared < cap else cap
+                                known = run_d[x] == run_d[x]
+                                d += disparity_weight * squared if known else np.float32(0)
+                                nearer = d < run_nearest[x]
+                                run_nearest[x] = d if nearer else run_nearest[x]
+                                run_labels[x] = k if nearer else run_labels[x]
+
+
+@njit(cache=True, nogil=True)
+def mean_features(
+    lab: NDArray[np.uint8], labels: NDArray[np.int32], centres: NDArray[np.float32]
+) -> None:
+    """Set each centre to the mean L, a, b, x, y of its pixels; an empty cell keeps its centre."""
+    height, width = labels.shape
+    sums = np.zeros((len(centres), 6), np.int64)
+    for y in range(height):
+        row_l, row_a, row_b, row_labels = lab[0, y], lab[1, y], lab[2, y], labels[y]
+        for x in range(width):
+            s = sums[row_labels[x]]
+            s[0] += row_l[x]
+            s[1] += row_a[x]
+            s[2] += row_b[x]
+            s[3] += x
+            s[4] += y
+            s[5] += 1
+    for k in range(len(centres)):
+        count = sums[k, 5]
+        if count > 0:
+            for f in range(5):
+                centres[k, f] = np.float32(sums[k, f] / count)
+
+
+@njit(cache=True, nogil=True)
+def refit_planes(
+    disparity: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    centres: NDArray[np.float32],
+    planes: NDArray[np.float32],
+    reach: float,
+) -> None:
+    """Fit each cell's plane by least squares to the disparities within `reach` of the old plane.
+
+    Planes are about the cell's centre. A cell with fewer than three such pixels, or with all of
+    them on a line, gets their mean disparity, level; one with none keeps its plane.
+    """
+    height, width = labels.shape
+    sums = np.zeros((len(centres), 9), np.float64)
+    for y in range(height):
+        for x in range(width):
+            d = disparity[y, x]
+            k = labels[y, x]
+            dx, dy = x - centres[k, 3], y - centres[k, 4]
+            residual = planes[k, 0] * dx + planes[k, 1] * dy + planes[k, 2] - d
+            if not abs(residual) <= reach:  # NaN is not within reach
+                continue
+            s = sums[k]
+            s[0] += 1
+            s[1] += dx
+            s[2] += dy
+            s[3] += dx * dx
+            s[4] += dx * dy
+            s[5] += dy * dy
+            s[6] += d
+            s[7] += dx * d
+            s[8] += dy * d
+    for k in range(len(centres)):
+        s = sums[k]
+        if s[0] == 0:
+            continue
+        mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]
+        xx, xy, yy = s[3] / s[0] - mx * mx, s[4] / s[0] - mx * my, s[5] / s[0] - my * my
+        xd, yd = s[7] / s[0] - mx * md, s[8] / s[0] - my * md
+        determinant = xx * yy - xy * xy
+        slope_x, slope_y = 0.0, 0.0
+        if s[0] >= 3 and determinant > SMALLEST_DETERMINANT * (xx + yy) ** 2:
+            slope_x = (yy * xd - xy * yd) / determinant
+            slope_y = (xx * yd - xy * xd) / determinant
+        planes[k, 0] = slope_x
+        planes[k, 1] = slope_y
+        planes[k, 2] = md - slope_x * mx - slope_y * my
