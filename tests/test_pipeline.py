@@ -12,7 +12,14 @@ from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
 from slanted.synthetic import make_scene
 
-STAGES = ["rectification check", "disparity range", "matching", "interpolation"]
+STAGES = [
+    "rectification check",
+    "disparity range",
+    "matching",
+    "segmentation",
+    "regions",
+    "interpolation",
+]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +71,14 @@ def test_a_given_disparity_replaces_the_matcher(scene):
     np.testing.assert_array_equal(result.disparity, scene.disparity)
     with pytest.raises(InputError, match="disparity: expected numbers of shape"):
         slanted.estimate(scene.left, scene.right, disparity=scene.disparity[1:])
+
+
+def test_given_segments_replace_ours(scene):
+    result = slanted.estimate(scene.left, scene.right, segments=scene.segments)
+    assert result.regions.count == scene.segments.max() + 1
+    assert len(result.regions.edges) == len(scene.edges)
+    with pytest.raises(InputError, match="size of the left image"):
+        slanted.estimate(scene.left, scene.right, segments=scene.segments[1:])
 
 
 def test_public_names_are_there_and_stay_functions():

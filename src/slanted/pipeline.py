@@ -22,6 +22,7 @@ def estimate(
     *,
     disparity: Any = None,
     valid: Any = None,
+    segments: Any = None,
     progress: Progress | None = None,
 ) -> Result:
     """Estimate the dense disparity of a rectified pair.
@@ -37,13 +38,15 @@ def estimate(
         not run.
     valid
         Mask of the pixels of `disparity` that are to be believed.
+    segments
+        A label image of your own, (H, W) integers; the image is then not segmented.
     progress
         Called with each stage's name as it starts.
 
     Returns
     -------
     Result
-        Dense disparity, the initial one, and timings.
+        Dense disparity, the initial one, the segments and their graph, and timings.
 
     Raises
     ------
@@ -53,8 +56,8 @@ def estimate(
     References
     ----------
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
-       Estimation", ECCV 2012. At this version only its first step, the initial disparity, is there;
-       holes are filled by background interpolation.
+       Estimation", ECCV 2012. At this version only its first steps are there, the initial
+       disparity and the segments; holes are filled by background interpolation.
     """
     import numpy as np
 
@@ -64,6 +67,8 @@ def estimate(
     from slanted.matching.images import check_pair
     from slanted.matching.interpolation import interpolate_background
     from slanted.matching.rectification import check_rectification
+    from slanted.regions import build_regions, labels_from_user
+    from slanted.segmentation import segment
     from slanted.threads import thread_limit
 
     settings = settings or Settings()
@@ -89,9 +94,16 @@ def estimate(
             else:
                 size = left.shape[:2]
                 matched = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
+        with stage("segmentation"):
+            if segments is None:
+                labels = segment(left, settings.segmentation, matched)
+            else:
+                labels = labels_from_user(segments, left.shape[:2])
+        with stage("regions"):
+            regions = build_regions(labels, left)
         with stage("interpolation"):
             dense = interpolate_background(matched)
-    return Result(dense, matched, settings, stage.seconds, searched, rectification)
+    return Result(dense, matched, regions, settings, stage.seconds, searched, rectification)
 
 
 class _Stages:

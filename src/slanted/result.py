@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
+    from slanted.regions import Regions
     from slanted.settings import Settings
 
 
@@ -24,6 +25,8 @@ class Result:
         Dense disparity of the left image, float32 pixels, no NaN.
     matched
         The initial disparity D(p) of the matcher, NaN outside F (paper §3.1).
+    regions
+        The segments S_i, their boundaries B_ij and junctions (paper §3).
     settings
         The settings that made it.
     seconds
@@ -36,6 +39,7 @@ class Result:
 
     disparity: NDArray[np.float32]
     matched: NDArray[np.float32]
+    regions: Regions
     settings: Settings
     seconds: dict[str, float]
     searched: DisparityRange | None = None

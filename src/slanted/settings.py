@@ -126,7 +126,25 @@ class SlicSettings(Section):
         low=0.0,
     )
     truncation: float = setting(
-        3.0, "Cap on the disparity residual.", unit="px", low=0.01, high=1e4
+        2.0, "Cap on the disparity residual.", unit="px", low=0.01, high=1e4
+    )
+
+
+@dataclass(frozen=True)
+class UcmSettings(Section):
+    """Regions cut from an ultrametric contour map (Arbeláez et al. 2011)."""
+
+    regions: int | None = setting(
+        None,
+        "Regions to cut; auto = segmentation.count for `ucm`, a quarter of it for `slic+ucm`.",
+        low=1,
+        high=10_000_000,
+    )
+    threshold: float | None = setting(
+        None, "Cut at this contour strength instead.", kind=float, low=0.0, high=1.0
+    )
+    contours: str | None = setting(
+        None, "Image with contours, or ONNX model that finds them; auto = our own.", kind=str
     )
 
 
@@ -142,6 +160,39 @@ class SegmentationSettings(Section):
     )
     count: int = setting(1000, "Segments asked for.", low=1, high=10_000_000)
     slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
+    ucm: UcmSettings = dataclasses.field(default_factory=UcmSettings)
+
+
+@dataclass(frozen=True)
+class WeightSettings(Section):
+    """The six weights w of the energy Σ w φ, which the paper learns (§3.3)."""
+
+    seg: float = setting(1.0, "Of the disparity potential φ_seg.", symbol="w_seg", low=0.0)
+    bdy1: float = setting(1.0, "Of the boundary potential φ_bdy1.", symbol="w_bdy1", low=0.0)
+    bdy2: float = setting(1.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
+    jct: float = setting(1.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
+    crs: float = setting(1.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
+    col: float = setting(1.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
+
+
+@dataclass(frozen=True)
+class ModelSettings(Section):
+    """The potentials of the hybrid MRF (paper §3.1); their constants are those of §4."""
+
+    truncation: float = setting(
+        5.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
+    )
+    lambda_occ: float = setting(15.0, "Cost of an occlusion boundary.", symbol="λ_occ", low=0.0)
+    lambda_hinge: float = setting(3.0, "Cost of a hinge.", symbol="λ_hinge", low=0.0)
+    lambda_imp: float = setting(30.0, "Cost of the impossible.", symbol="λ_imp", low=0.0)
+    lambda_col: float = setting(
+        30.0,
+        "Largest cost of unlike colours, and the cost of any label but coplanar.",
+        symbol="λ_col",
+        low=0.0,
+    )
+    kappa: float = setting(60.0, "Cost of a χ² colour distance of 1.", symbol="κ", low=0.0)
+    weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
 
 
 @dataclass(frozen=True)
@@ -172,6 +223,7 @@ class Settings(Section):
     rectification: RectificationSettings = dataclasses.field(default_factory=RectificationSettings)
     matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
     segmentation: SegmentationSettings = dataclasses.field(default_factory=SegmentationSettings)
+    model: ModelSettings = dataclasses.field(default_factory=ModelSettings)
 
     @classmethod
     def preset(cls, name: str) -> Self:

@@ -36,6 +36,7 @@ def files(tmp_path, monkeypatch, pair):
         "truncated.png": png[: len(png) // 2],
         "cut_at_end.png": png[:-1],
         "empty.png": b"",
+        "text.onnx": b"this is no model",
         "text.png": b"this is no picture",
         "bad_header.pfm": b"P7\n3 4\n-1\n" + bytes(48),
         "bad_size.pfm": b"Pf\nthree 4\n-1\n" + bytes(48),
@@ -65,6 +66,7 @@ def files(tmp_path, monkeypatch, pair):
     }
     for name, array in arrays.items():
         np.save(f"{name}.npy", array)
+    cv2.imwrite("small_labels.png", good[:, :90].astype(np.uint8))
     cv2.imwrite("eight.png", good.astype(np.uint8))
     (tmp_path / "folder").mkdir()
     (tmp_path / "taken" / "disparity.npy").mkdir(parents=True)
@@ -134,6 +136,14 @@ CASES = {
     "evaluate dataset with noc": (["evaluate", "kitti2015", "dataset", "--noc", "a"], "--noc: means"),
     "name too long": (["run", "left.png", "right.png", "-o", "x" * 300], "cannot be a folder"),
     "evaluate name too long": (["evaluate", "x" * 300, "good.npy"], "expected a disparity map"),
+    "segments of other size": ([*RUN, "--segments", "small_labels.png"], "small_labels.png: expect"),
+    "segments not whole": ([*RUN, "--segments", "good.npy"], "good.npy: expected a label image"),
+    "segments in colour": ([*RUN, "--segments", "left.png"], "left.png: expected a label image"),
+    "too many segments": ([*RUN, "--segmentation.count", "99999"], "segmentation.count: expected at"),
+    "segment without disparity": (["segment", "left.png", "--segmentation.method", "slic+disparity"], "needs the initial disparity"),
+    "contours missing": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "none.png"], "none.png: "),
+    "contours of other size": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "small.png"], "small.png: expected contours"),
+    "contours of no model": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "text.onnx"], "text.onnx: OpenCV cannot run"),
     "mask without disparity": ([*RUN, "--valid", "left.png"], "--valid: means nothing without"),
     "disparity in sixteenths": ([*RUN, "--disparity", "times16.npy"], "divide by the format's scale"),
     "path costs overflow": ([*RUN, "--set", "matching.sgbm.block_size=15"], "block_size: expected"),
@@ -159,7 +169,8 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert len(said) == 1, stderr
     assert message in said[0]
     others = [line for line in stderr.splitlines() if line not in said]
-    assert set(others) <= {"rectification check", "disparity range", "matching", "interpolation"}
+    stages = {"rectification check", "disparity range", "matching", "segmentation", "regions"}
+    assert set(others) <= stages | {"interpolation"}
     assert sorted(files.rglob("*")) == before, "something was written"
 
 

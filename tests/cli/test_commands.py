@@ -13,6 +13,14 @@ from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
 from slanted.settings import Settings
 
+STAGES = [
+    "rectification check",
+    "disparity range",
+    "matching",
+    "segmentation",
+    "regions",
+    "interpolation",
+]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 
 
@@ -113,12 +121,7 @@ def test_every_setting_is_an_option(pair, capsys):
 def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
     run("run", "left.png", "right.png")
     out, err = capsys.readouterr()
-    assert err.splitlines() == [
-        "rectification check",
-        "disparity range",
-        "matching",
-        "interpolation",
-    ]
+    assert err.splitlines() == STAGES
     assert "total" in out
     assert "\x1b" not in out + err
 
@@ -188,6 +191,27 @@ def test_evaluate_split_limit_and_sparse(kitti, capsys):
     with pytest.raises(SystemExit):
         main(["evaluate", "kitti2015", str(kitti), "--method", "magic"])
     assert "method: expected one of slanted, sgbm" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["slic", "slic+ucm"])
+def test_segment(pair, capsys, method):
+    run(
+        "segment",
+        "left.png",
+        "--segmentation.method",
+        method,
+        "--segmentation.count",
+        "80",
+        "--json",
+    )
+    outcome = json.loads(capsys.readouterr().out)
+    labels = np.load("slanted-segments/segments.npy")
+    assert labels.shape == (240, 360)
+    assert outcome["segments"] == labels.max() + 1
+    assert abs(outcome["segments"] / 80 - 1) <= 0.15
+    assert ("ucm.png" in outcome["files"]) == ("ucm" in method)
+    run("run", "left.png", "right.png", "--segments", "slanted-segments/segments.npy", "--json")
+    assert json.loads(capsys.readouterr().out)["segments"] == outcome["segments"]
 
 
 def test_info(pair, capsys):

@@ -138,3 +138,13 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(
         command
     )
+
+
+def check_size(file: Path | None, array: Any, image: Any) -> None:
+    """Refuse a file whose array is not of the left image's size."""
+    from slanted.matching.images import size_text
+
+    if file is not None and array.shape != image.shape[:2]:
+        raise FileError(
+            file, f"expected the size of the left image, {size_text(image)}, got {size_text(array)}"
+        )

@@ -10,13 +10,13 @@ import click
 from slanted.cli.options import (
     PathArgument,
     calibration_options,
+    check_size,
     load_calibration,
     refuse_without,
     report_options,
     settings_options,
 )
 from slanted.cli.report import Report, seconds_table
-from slanted.errors import FileError
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
               help="For an 8-bit --disparity: pixels = value / S.")  # fmt: skip
 @click.option("--valid", type=PathArgument, metavar="FILE",
               help="Image that is non-zero where --disparity is to be believed.")  # fmt: skip
+@click.option("--segments", type=PathArgument, metavar="FILE",
+              help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
+              "superpixels.")  # fmt: skip
 @calibration_options
 @settings_options
 @report_options
@@ -45,12 +48,13 @@ def command(
     disparity: Path | None,
     disparity_scale: float | None,
     valid: Path | None,
+    segments: Path | None,
     as_json: bool,
     quiet: bool,
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
-    from slanted.io import read_disparity, read_image
+    from slanted.io import read_disparity, read_image, read_labels
     from slanted.matching.images import check_pair
     from slanted.output.folder import check_folder, file_names, summary, whole_folder, write_result
     from slanted.pipeline import estimate
@@ -58,6 +62,7 @@ def command(
     if disparity is None:
         refuse_without("--disparity", {"--valid": valid, "--disparity-scale": disparity_scale})
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
+    files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
         images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
@@ -67,11 +72,17 @@ def command(
         if disparity is not None:
             given = read_disparity(disparity, scale=disparity_scale, allow_negative=negative)
         believed = None if valid is None else read_image(valid)
-        for file, array in ((disparity, given), (valid, believed)):
-            _check_size(file, array, images[0])
+        labels = None if segments is None else read_labels(segments)
+        for file, array in ((disparity, given), (valid, believed), (segments, labels)):
+            check_size(file, array, images[0])
         check_folder(output)
         result = estimate(
-            *images, settings, disparity=given, valid=believed, progress=report.progress
+            *images,
+            settings,
+            disparity=given,
+            valid=believed,
+            segments=labels,
+            progress=report.progress,
         )
         with whole_folder(output) as folder:
             write_result(folder, result, images[0], calibration, inputs)
@@ -81,12 +92,3 @@ def command(
     if "disparity.png" not in files:
         lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")
     report.outcome(outcome, lines)
-
-
-def _check_size(file: Path | None, array: Any, image: Any) -> None:
-    from slanted.matching.images import size_text
-
-    if file is not None and array.shape != image.shape[:2]:
-        raise FileError(
-            file, f"expected the size of the left image, {size_text(image)}, got {size_text(array)}"
-        )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from slanted.io.files import atomic_path, read_bytes, write_bytes
     from slanted.io.images import read_image, write_image
     from slanted.io.info import describe
+    from slanted.io.label_images import read_labels, write_labels
     from slanted.io.point_clouds import point_cloud, write_ply
 
 # No name may equal that of a submodule: importing the submodule would bind the name to it.
@@ -30,9 +31,11 @@ _MODULE_OF = {
     "read_calibration": "calibration_files",
     "read_disparity": "disparity",
     "read_image": "images",
+    "read_labels": "label_images",
     "write_bytes": "files",
     "write_disparity": "disparity",
     "write_image": "images",
+    "write_labels": "label_images",
     "write_ply": "point_clouds",
 }
 
@@ -46,9 +49,11 @@ __all__ = [
     "read_calibration",
     "read_disparity",
     "read_image",
+    "read_labels",
     "write_bytes",
     "write_disparity",
     "write_image",
+    "write_labels",
     "write_ply",
 ]
 

@@ -65,13 +65,13 @@ def decode(path: Path, data: bytes) -> NDArray[Any]:
     return values.reshape(shape, order="F" if is_fortran else "C")
 
 
-def encode(values: NDArray[np.float32]) -> bytes:
+def encode(values: NDArray[Any]) -> bytes:
     """Encode an array as the content of an NPY file.
 
     Parameters
     ----------
     values
-        Any float32 array; it is stored little-endian and in C order.
+        Any array of numbers; it is stored little-endian and in C order.
 
     Returns
     -------
@@ -79,5 +79,6 @@ def encode(values: NDArray[np.float32]) -> bytes:
         The content of the file.
     """
     stream = io.BytesIO()
-    np.save(stream, np.ascontiguousarray(values, dtype="<f4"), allow_pickle=False)
+    little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
+    np.save(stream, little, allow_pickle=False)
     return stream.getvalue()

@@ -16,9 +16,17 @@ import numpy as np
 
 from slanted import __version__
 from slanted.errors import FileError
-from slanted.io import npy, point_cloud, write_bytes, write_disparity, write_image, write_ply
+from slanted.io import (
+    npy,
+    point_cloud,
+    write_bytes,
+    write_disparity,
+    write_image,
+    write_labels,
+    write_ply,
+)
 from slanted.io.disparity import KITTI_LIMIT
-from slanted.output.pictures import colour_disparity
+from slanted.output.pictures import colour_disparity, paint_regions
 
 if TYPE_CHECKING:
     from slanted.io import Calibration
@@ -86,8 +94,9 @@ def write_result(
     """Write a result's files.
 
     ``disparity.pfm`` and ``.npy`` always; ``disparity.png`` (KITTI, 16 bit) if its range allows;
-    ``disparity_colour.png``; with a calibration ``depth.npy`` in metres and ``cloud.ply``;
-    ``settings.toml`` and ``run.json``, which also records `inputs`, such as file names.
+    ``disparity_colour.png``; ``segments.npy`` and a picture of them; with a calibration
+    ``depth.npy`` in metres and ``cloud.ply``; ``settings.toml`` and ``run.json``, which records
+    `inputs`, such as file names, too.
     """
     disparity = result.disparity
     names = ["disparity.pfm", "disparity.npy"]
@@ -96,6 +105,8 @@ def write_result(
     for name in names:
         write_disparity(folder / name, disparity)
     write_image(folder / "disparity_colour.png", colour_disparity(disparity))
+    write_labels(folder / "segments.npy", result.regions.labels)
+    write_image(folder / "segments_colour.png", paint_regions(left, result.regions))
     if calibration is not None:
         write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity)))
         write_ply(folder / "cloud.ply", *point_cloud(disparity, left, calibration))
@@ -121,6 +132,9 @@ def summary(result: Result) -> dict[str, Any]:
         "disparity_min": float(result.disparity.min()),
         "disparity_max": float(result.disparity.max()),
         "matched_percent": 100 * float(np.isfinite(result.matched).mean()),
+        "segments": result.regions.count,
+        "boundaries": result.regions.number_of_edges,
+        "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
         "rectification": None if check is None else dataclasses.asdict(check),
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
 
+if TYPE_CHECKING:
+    from slanted.matching import Image
+    from slanted.regions import Regions
+
 UNKNOWN_COLOUR = (0, 0, 0)
+
+BOUNDARY_COLOUR = (255, 220, 0)
+JUNCTION3_COLOUR = (0, 200, 255)
+JUNCTION4_COLOUR = (230, 0, 120)
 
 ERROR_STEPS = np.array([0.1875, 0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0], np.float32)
 """Pixels at which the error picture changes colour: KITTI 2015's scale, doubling each time."""
@@ -86,3 +95,48 @@ def mosaic(pictures: Sequence[NDArray[np.uint8]], columns: int = 2) -> NDArray[n
     filled = [*pictures, *[blank] * (-len(pictures) % columns)]
     rows = [np.hstack(filled[k : k + columns]) for k in range(0, len(filled), columns)]
     return np.vstack(rows)
+
+
+def paint_boundaries(
+    image: Image, labels: NDArray[np.int32], colour: tuple[int, int, int] = BOUNDARY_COLOUR
+) -> NDArray[np.uint8]:
+    """Draw the lines between segments over the image, one pixel wide."""
+    from slanted.segmentation.colour import as_rgb8
+
+    picture = as_rgb8(image).copy()
+    line = np.zeros(labels.shape, bool)
+    line[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    line[:-1] |= labels[:-1] != labels[1:]
+    picture[line] = colour
+    return picture
+
+
+def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
+    """Draw segments over the image and mark junctions: discs for 3-way, squares for 4-way."""
+    import cv2
+
+    picture = paint_boundaries(image, regions.labels)
+    for u, v in np.rint(regions.junctions3_position).astype(int).tolist():
+        cv2.circle(picture, (u, v), 2, JUNCTION3_COLOUR, cv2.FILLED)
+    for u, v in np.rint(regions.junctions4_position).astype(int).tolist():
+        cv2.rectangle(picture, (u - 3, v - 3), (u + 3, v + 3), JUNCTION4_COLOUR, cv2.FILLED)
+    return picture
+
+
+def colour_segments(regions: Regions, image: Image) -> NDArray[np.uint8]:
+    """Fill every segment with its mean colour: what the image is to the model."""
+    from slanted.segmentation.colour import as_rgb8
+
+    rgb = as_rgb8(image).reshape(-1, 3)
+    flat = regions.labels.reshape(-1)
+    means = [np.bincount(flat, weights=rgb[:, c]) / regions.size for c in range(3)]
+    colours: NDArray[np.uint8] = np.rint(np.stack(means, axis=1)).astype(np.uint8)
+    painted: NDArray[np.uint8] = colours[regions.labels]
+    return painted
+
+
+def grey_strength(strength: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Paint contour strengths, the strongest thousandth white."""
+    white = max(float(np.quantile(strength, 0.999)), 1e-6)
+    level: NDArray[np.float32] = np.clip(strength / white, 0, 1) * 255
+    return np.rint(level).astype(np.uint8)

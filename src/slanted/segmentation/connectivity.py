@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -10,7 +12,10 @@ Labels = NDArray[np.int32]
 
 
 def connected_segments(
-    labels: NDArray[np.integer], lab: NDArray[np.uint8], min_size: int
+    labels: NDArray[np.integer[Any]],
+    lab: NDArray[np.uint8],
+    min_size: int,
+    max_count: int | None = None,
 ) -> Labels:
     """Split labels into their 4-connected parts and merge parts that are too small.
 
@@ -25,6 +30,8 @@ def connected_segments(
         (3, H, W) 8-bit Lab planes.
     min_size
         Smallest segment to keep, in pixels.
+    max_count
+        Most segments to keep; the smallest are merged until no more are left.
 
     Returns
     -------
@@ -36,12 +43,13 @@ def connected_segments(
     sizes, colours = _part_colours(lab, parts, count)
     order = np.argsort(sizes, kind="stable")
     start, neighbours = _neighbour_lists(parts, count)
-    root = _merge_small(order, sizes, colours, start, neighbours, min_size)
+    limit = count if max_count is None else max_count
+    root = _merge_small(order, sizes, colours, start, neighbours, min_size, limit)
     merged: Labels = _renumber(root[parts], count)
     return merged
 
 
-def split_connected(labels: NDArray[np.integer]) -> Labels:
+def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
     """Give the 4-connected parts of equal labels numbers 0 … n−1, in raster order."""
     from skimage.measure import label
 
@@ -118,16 +126,17 @@ def _merge_small(
     start: NDArray[np.int64],
     neighbours: Labels,
     min_size: int,
+    max_count: int,
 ) -> Labels:
     """Return for each part the part it ends up in; `sizes` and `colours` (sums) are overwritten."""
-    count = len(sizes)
+    count = remaining = len(sizes)
     root = np.arange(count, dtype=np.int32)
     # The parts that were merged, as a linked list from each root: its neighbours are theirs.
     following = np.full(count, -1, np.int32)
     last = np.arange(count, dtype=np.int32)
     for part in order:
         here = _find(root, part)
-        if sizes[here] >= min_size:
+        if sizes[here] >= min_size and remaining <= max_count:
             continue
         best, best_distance = -1, np.inf
         member = here
@@ -146,6 +155,7 @@ def _merge_small(
         if best == -1:  # the whole image
             break
         root[here] = best
+        remaining -= 1
         sizes[best] += sizes[here]
         for f in range(colours.shape[1]):
             colours[best, f] += colours[here, f]

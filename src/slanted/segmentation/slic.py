@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
+LARGEST_COUNT = 1.05
+"""Segments to keep for each one asked for: texture makes cells fall apart into large pieces."""
 
 
 def slic(
@@ -77,7 +79,8 @@ def slic(
         mean_features(lab, labels, centres)
         if disparity is not None:
             refit_planes(seen, labels, centres, planes, settings.truncation)
-    return connected_segments(labels, lab, max(1, int(SMALLEST_SHARE * step * step)))
+    smallest = max(1, int(SMALLEST_SHARE * step * step))
+    return connected_segments(labels, lab, smallest, max(1, round(LARGEST_COUNT * count)))
 
 
 def _borders(size: int, step: float) -> NDArray[np.int32]:

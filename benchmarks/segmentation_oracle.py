@@ -1,0 +1,72 @@
+"""Oracle error of every segmentation method: the best that one plane a segment can do.
+
+python benchmarks/segmentation_oracle.py [--limit N]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from common import data_folder, record
+from slanted.evaluation.datasets import find_frames
+from slanted.evaluation.metrics import evaluate
+from slanted.evaluation.oracle import oracle_disparity
+from slanted.io import read_image
+from slanted.matching import match
+from slanted.segmentation import segment
+from slanted.segmentation.connectivity import split_connected
+from slanted.settings import MatchingSettings, SegmentationSettings
+
+METHODS = ("ucm", "slic", "slic+ucm", "slic+disparity")
+DATASETS = {"kitti2015": 1200, "middlebury": 2000}
+
+
+def measure(frames: Iterable[Any], count: int) -> dict[str, dict[str, float]]:
+    """Segment every frame by every method and average what comes of it."""
+    rows: dict[str, list[tuple[float, ...]]] = {method: [] for method in METHODS}
+    for frame in frames:
+        left, right = read_image(frame.left), read_image(frame.right)
+        truth, visible = frame.load_ground_truth()
+        matched = match(left, right, MatchingSettings())
+        for method in METHODS:
+            labels = segment(left, SegmentationSettings(method=method, count=count), matched)
+            found = int(labels.max()) + 1
+            connected = int(split_connected(labels).max()) + 1 == found
+            scores = evaluate(oracle_disparity(labels, truth), truth, ground_truth_noc=visible)
+            errors = scores["out-3px-noc"], scores["out-3px-all"]
+            rows[method].append((found, found / count, float(connected), *errors))
+    return {method: summary(np.array(values)) for method, values in rows.items()}
+
+
+def summary(values: np.ndarray) -> dict[str, float]:
+    """Name the columns' means and the extremes of the counts."""
+    mean = values.mean(axis=0)
+    return {
+        "frames": len(values),
+        "segments": round(float(mean[0]), 1),
+        "fewest_of_asked": round(float(values[:, 1].min()), 3),
+        "most_of_asked": round(float(values[:, 1].max()), 3),
+        "connected": bool(values[:, 2].all()),
+        "oracle-out-3px-noc": round(float(mean[3]), 3),
+        "oracle-out-3px-all": round(float(mean[4]), 3),
+    }
+
+
+def main() -> None:
+    """Measure both datasets and print a Markdown table besides the record."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--limit", type=int)
+    arguments = parser.parse_args()
+    results = {}
+    for dataset, count in DATASETS.items():
+        frames = find_frames(dataset, data_folder() / dataset, limit=arguments.limit)
+        results[dataset] = {"asked": count, **measure(frames, count)}
+    record("segmentation_oracle", arguments, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""``slanted segment``: superpixels of one image, and their graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slanted.cli.options import (
+    PathArgument,
+    check_size,
+    refuse_without,
+    report_options,
+    settings_options,
+)
+from slanted.cli.report import Report
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+
+
+@click.command(name="segment", short_help="Cut one image into superpixels.")
+@click.argument("image", type=PathArgument)
+@click.option("-o", "--output", type=PathArgument, default="slanted-segments", show_default=True,
+              metavar="DIR", help="Folder to write to.")  # fmt: skip
+@click.option("--disparity", type=PathArgument, metavar="FILE",
+              help="Initial disparity, for segmentation.method=slic+disparity.")  # fmt: skip
+@click.option("--disparity-scale", type=float, metavar="S",
+              help="For an 8-bit --disparity: pixels = value / S.")  # fmt: skip
+@settings_options
+@report_options
+def command(
+    settings: Settings,
+    image: Path,
+    output: Path,
+    disparity: Path | None,
+    disparity_scale: float | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Cut IMAGE into superpixels; write labels, pictures and, for UCM methods, the contour map."""
+    from slanted.io import read_disparity, read_image, write_image, write_labels
+    from slanted.matching.images import check_image
+    from slanted.output.folder import file_names, whole_folder
+    from slanted.output.pictures import colour_segments, grey_strength, paint_regions
+    from slanted.regions import build_regions
+    from slanted.segmentation import make_ucm, segment
+
+    if disparity is None:
+        refuse_without("--disparity", {"--disparity-scale": disparity_scale})
+    with Report(quiet=quiet, as_json=as_json) as report:
+        pixels = check_image(str(image), read_image(image))
+        given = None
+        if disparity is not None:
+            given = read_disparity(disparity, scale=disparity_scale)
+        check_size(disparity, given, pixels)
+        report.progress("segmentation")
+        regions = build_regions(segment(pixels, settings.segmentation, given), pixels)
+        with whole_folder(output) as folder:
+            write_labels(folder / "segments.npy", regions.labels)
+            write_image(folder / "segments_colour.png", paint_regions(pixels, regions))
+            write_image(folder / "segments_mean.png", colour_segments(regions, pixels))
+            if "ucm" in settings.segmentation.method:
+                strength = make_ucm(pixels, settings.segmentation).picture()
+                write_image(folder / "ucm.png", grey_strength(strength))
+            files = file_names(folder)
+    counts = {
+        "segments": regions.count,
+        "boundaries": regions.number_of_edges,
+        "junctions3": len(regions.junctions3),
+        "junctions4": len(regions.junctions4),
+    }
+    lines = [f"{name}: {number}" for name, number in counts.items()]
+    lines.append(f"wrote {', '.join(files)} to {output}")
+    report.outcome({**counts, "output": str(output), "files": files}, lines)

@@ -1,0 +1,166 @@
+"""Numba kernels of the boundary sets B_ij."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from slanted.regions.structure import Ints, Starts
+
+
+@njit(cache=True, nogil=True)
+def boundary_intervals(
+    labels: Ints,
+    begin: Ints,
+    row_start: Starts,
+    adjacency_start: Starts,
+    adjacency_other: Ints,
+    adjacency_edge: Ints,
+    reach: int,
+) -> Ints:
+    """List the intervals of pixels that are in the boundary set of each edge.
+
+    A pixel of segment i is in B_ij if a pixel of j lies within chessboard distance `reach` of it
+    and i and j are neighbours (segments that touch only at a corner are not). So a run of j puts
+    a run of i into B_ij from `reach` before to `reach` after itself, if it is at most `reach` rows
+    away.
+
+    Parameters
+    ----------
+    labels
+        (H, W).
+    begin, row_start
+        Their runs, from `row_runs`.
+    adjacency_start, adjacency_other, adjacency_edge
+        Each segment's neighbours, ascending, and the edges to them.
+    reach
+        In pixels.
+
+    Returns
+    -------
+    intervals
+        (M, 3) edge, low, high: the pixels ``low <= p < high``, of one run, are in the set of the
+        edge. Runs ascend, but intervals of one edge inside a run may stand in any order and
+        overlap.
+    """
+    height, width = labels.shape
+    run_label = labels.reshape(-1)[begin[:-1]]
+    intervals = np.empty((4 * len(begin), 3), np.int32)
+    used = 0
+    latest = np.full(len(adjacency_start) - 1, -1)  # the last interval near each label
+    for y in range(height):
+        top, bottom = max(y - reach, 0), min(y + reach + 1, height)
+        near = row_start[top:bottom].copy()  # the first run of each row that may still matter
+        for run in range(row_start[y], row_start[y + 1]):
+            low, high = begin[run], begin[run + 1]
+            most = used + len(near) * (high - low + 2 * reach)
+            if most > len(intervals):
+                intervals = _longer(intervals, 2 * most)
+            first = used
+            for row in range(top, bottom):
+                shift = (y - row) * width  # from that row into this one
+                while begin[near[row - top] + 1] + shift + reach <= low:
+                    near[row - top] += 1
+                for other in range(near[row - top], row_start[row + 1]):
+                    start = begin[other] + shift - reach
+                    if start >= high:
+                        break
+                    if run_label[other] == run_label[run]:
+                        continue
+                    start = max(start, low)
+                    stop = min(begin[other + 1] + shift + reach, high)
+                    # Most touch the interval that the row before gave: one look-up a run suffices.
+                    last = latest[run_label[other]]
+                    if last >= first and _widen(intervals, last, start, stop):
+                        continue
+                    edge = _find_edge(
+                        adjacency_start, adjacency_other, adjacency_edge,
+                        run_label[run], run_label[other],
+                    )  # fmt: skip
+                    if edge >= 0:
+                        intervals[used, 0] = edge
+                        intervals[used, 1], intervals[used, 2] = start, stop
+                        latest[run_label[other]] = used
+                        used += 1
+    return intervals[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def _widen(intervals: Ints, k: int, low: int, high: int) -> bool:
+    """Make interval k include another one if the two touch; return whether they do."""
+    if low > intervals[k, 2] or intervals[k, 1] > high:
+        return False
+    intervals[k, 1] = min(intervals[k, 1], low)
+    intervals[k, 2] = max(intervals[k, 2], high)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _find_edge(start: Starts, others: Ints, edges: Ints, segment: int, other: int) -> int:
+    """Return the edge between two segments, or −1 if they are no neighbours (binary search).
+
+    NumPy's would do, but slices and calls cost Numba more than the search.
+    """
+    low, high = start[segment], start[segment + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if others[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    found = low < start[segment + 1] and others[low] == other
+    return int(edges[low]) if found else -1
+
+
+@njit(cache=True, nogil=True)
+def _longer(intervals: Ints, length: int) -> Ints:
+    longer = np.empty((length, 3), np.int32)
+    longer[: len(intervals)] = intervals
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, Starts]:
+    """Write out each set's pixels, once each, in raster order.
+
+    Parameters
+    ----------
+    intervals
+        (M, 3) set, low, high; see `boundary_intervals`.
+    order, start
+        Intervals by set and the share of each set; `order` is sorted further on the way.
+
+    Returns
+    -------
+    pixels
+        Flat indices, set by set.
+    pixel_start
+        (sets + 1,).
+    """
+    sets = len(start) - 1
+    pixel_start = np.zeros(sets + 1, np.int64)
+    pixels = np.empty(np.sum(intervals[:, 2] - intervals[:, 1]), np.int32)
+    used = 0
+    for k in range(sets):
+        _insertion_sort(order, start[k], start[k + 1], intervals)
+        done = 0
+        for place in range(start[k], start[k + 1]):
+            low, high = intervals[order[place], 1], intervals[order[place], 2]
+            for p in range(max(low, done), high):
+                pixels[used] = p
+                used += 1
+            done = max(high, done)
+        pixel_start[k + 1] = used
+    return pixels if used == len(pixels) else pixels[:used].copy(), pixel_start
+
+
+@njit(cache=True, nogil=True)
+def _insertion_sort(order: Ints, start: int, stop: int, intervals: Ints) -> None:
+    """Sort ``order[start:stop]`` by where the intervals begin; they almost are."""
+    for k in range(start + 1, stop):
+        moved = order[k]
+        place = k
+        while place > start and intervals[order[place - 1], 1] > intervals[moved, 1]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = moved

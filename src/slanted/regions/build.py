@@ -1,0 +1,80 @@
+"""Building `Regions` from a label image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slanted.regions.colour import check_colours, chi_squared, colour_histograms
+from slanted.regions.edges import adjacency_lists, adjacent_pairs, boundary_sets, segment_sets
+from slanted.regions.hull_kernels import convex_hulls
+from slanted.regions.junctions import find_junctions, junction_edges
+from slanted.regions.labels import check_labels
+from slanted.regions.moments import set_moments, union_moments
+from slanted.regions.run_kernels import row_runs
+from slanted.regions.structure import Regions
+
+
+def build_regions(labels: Any, image: Any = None) -> Regions:
+    """Find the segments, boundaries and junctions of a label image.
+
+    Parameters
+    ----------
+    labels
+        (H, W) integers 0 … n−1; each must occur, in one 4-connected piece. `labels_from_user`
+        makes such labels of any others.
+    image
+        (H, W, 3) RGB or (H, W) grey, 8 or 16 bit, for colour histograms; None leaves them out.
+
+    Raises
+    ------
+    InputError
+        If labels or image cannot be used; the message says why.
+    """
+    checked = check_labels(labels)
+    height, width = checked.shape
+    colours = None if image is None else check_colours(image, checked.shape)
+    count = int(checked.max()) + 1
+
+    runs = row_runs(checked)
+    pixel_order, pixel_start = segment_sets(checked, runs, count)
+    size = pixel_start[1:] - pixel_start[:-1]
+    centre, covariance = set_moments(pixel_order, pixel_start, width)
+
+    edges, boundary_length = adjacent_pairs(checked, runs, count)
+    adjacency = adjacency_lists(edges, count)
+    boundary_pixels, boundary_start = boundary_sets(checked, runs, adjacency)
+    boundary_centre, boundary_covariance = set_moments(boundary_pixels, boundary_start, width)
+    union_centre, union_covariance = union_moments(size, centre, covariance, edges)
+    hull_points, hull_start = convex_hulls(boundary_pixels, boundary_start, height, width)
+
+    (junctions3, position3), (junctions4, position4) = find_junctions(checked)
+    histograms = None if colours is None else colour_histograms(checked, colours, size)
+    return Regions(
+        labels=checked,
+        pixel_order=pixel_order,
+        pixel_start=pixel_start,
+        size=size,
+        centre=centre,
+        covariance=covariance,
+        edges=edges,
+        boundary_length=boundary_length,
+        adjacency_start=adjacency[0],
+        adjacency_other=adjacency[1],
+        adjacency_edge=adjacency[2],
+        boundary_pixels=boundary_pixels,
+        boundary_start=boundary_start,
+        boundary_centre=boundary_centre,
+        boundary_covariance=boundary_covariance,
+        union_centre=union_centre,
+        union_covariance=union_covariance,
+        hull_points=hull_points,
+        hull_start=hull_start,
+        junctions3=junctions3,
+        junctions3_edges=junction_edges(edges, junctions3, count),
+        junctions3_position=position3,
+        junctions4=junctions4,
+        junctions4_edges=junction_edges(edges, junctions4, count),
+        junctions4_position=position4,
+        histograms=histograms,
+        chi_squared=None if histograms is None else chi_squared(histograms, edges),
+    )

@@ -1,0 +1,91 @@
+"""Numba kernel of convex hulls of sets of pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from slanted.regions.structure import Ints, Starts
+
+
+@njit(cache=True, nogil=True)
+def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[Ints, Starts]:
+    """Find the corners of the convex hull of each set of pixels (Andrew's monotone chain).
+
+    Parameters
+    ----------
+    pixels
+        Flat indices, set by set, ascending inside a set.
+    start
+        (sets + 1,) share of each set; none is empty.
+    height, width
+        Of the image.
+
+    Returns
+    -------
+    points
+        (V, 2) corners as u, v: clockwise on the screen, from the first pixel of the set, without
+        points on the line between two others.
+    hull_start
+        (sets + 1,).
+    """
+    sets = len(start) - 1
+    hull_start = np.zeros(sets + 1, np.int64)
+    # Each chain holds a pixel of a set at most once.
+    points = np.empty((2 * len(pixels), 2), np.int32)
+    rows, lefts, rights = (
+        np.empty(height, np.int32),
+        np.empty(height, np.int32),
+        np.empty(height, np.int32),
+    )
+    used = 0
+    for k in range(sets):
+        count = _row_ends(pixels[start[k] : start[k + 1]], width, rows, lefts, rights)
+        # Down the right side. The ends of rows come sorted, as the chain needs them.
+        base = used
+        used = _push(points, base, used, lefts[0], rows[0])
+        for r in range(count):
+            if r > 0 or rights[0] != lefts[0]:
+                used = _push(points, base, used, rights[r], rows[r])
+        # Up the left side, back to the first pixel, which is there already.
+        base = used - 1
+        bottom = count - 1
+        for r in range(bottom, -1, -1):
+            if r < bottom or lefts[bottom] != rights[bottom]:
+                used = _push(points, base, used, lefts[r], rows[r])
+        if count > 1 or lefts[0] != rights[0]:
+            used -= 1
+        hull_start[k + 1] = used
+    return points[:used].copy(), hull_start
+
+
+@njit(cache=True, nogil=True)
+def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -> int:
+    """Write the first and last column of each row that a set meets; return how many rows."""
+    count = 0
+    row, row_end = 0, 0
+    for p in pixels:
+        if p >= row_end:
+            row = p // width
+            row_end = (row + 1) * width
+            rows[count] = row
+            lefts[count] = p - row * width
+            count += 1
+        rights[count - 1] = p - row * width
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _push(points: Ints, base: int, used: int, u: int, v: int) -> int:
+    """Add a point to the chain from `base`, dropping those that no longer turn clockwise."""
+    while used - base >= 2:
+        last, before = points[used - 1], points[used - 2]
+        # Differences of int32 are int64 here: products cannot overflow.
+        du, dv = np.int64(u) - last[0], np.int64(v) - last[1]
+        before_u = np.int64(last[0]) - before[0]
+        before_v = np.int64(last[1]) - before[1]
+        if before_u * dv - before_v * du > 0:
+            break
+        used -= 1
+    points[used, 0], points[used, 1] = u, v
+    return used + 1

@@ -1,0 +1,143 @@
+"""Numba kernels over the pixels of sets: order, moments, colours.
+
+All sums are of whole numbers, so they are exact and do not depend on the order of pixels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from slanted.regions.structure import Floats, Ints, Starts
+
+BINS_PER_CHANNEL = 4
+BINS = BINS_PER_CHANNEL**3
+BIN_SHIFT = 6
+"""An 8-bit value has its bin in the highest two bits."""
+
+
+@njit(cache=True, nogil=True)
+def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
+    """Sort by counting: return the start of each key's share, and the order, stable.
+
+    Parameters
+    ----------
+    keys
+        (N,) numbers 0 … `count` − 1.
+    count
+        Number of keys.
+
+    Returns
+    -------
+    start
+        (count + 1,).
+    order
+        (N,) indices into `keys`, ascending among equal keys.
+    """
+    # start[k + 1] first counts key k, then walks from the first to one past the last of key k.
+    start = np.zeros(count + 2, np.int64)
+    for key in keys:
+        start[key + 2] += 1
+    for k in range(2, count + 2):
+        start[k] += start[k - 1]
+    order = np.empty(len(keys), np.int32)
+    for p in range(len(keys)):
+        place = start[keys[p] + 1]
+        order[place] = p
+        start[keys[p] + 1] = place + 1
+    return start[: count + 1].copy(), order
+
+
+@njit(cache=True, nogil=True)
+def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Starts]:
+    """Sum coordinates and their products over sets of pixels, about the first pixel of each.
+
+    Parameters
+    ----------
+    pixels
+        Flat indices, set by set, ascending inside a set.
+    start
+        (sets + 1,) share of each set; none is empty.
+    width
+        Of the image.
+
+    Returns
+    -------
+    origin
+        (sets, 2) u, v of the first pixel.
+    sums
+        (sets, 5) of u, v, uu, uv, vv, counted from the origin: numbers stay small, and so does the
+        rounding when means are taken off later.
+    """
+    sets = len(start) - 1
+    origin = np.empty((sets, 2), np.int32)
+    sums = np.empty((sets, 5), np.int64)
+    for k in range(sets):
+        first = pixels[start[k]]
+        row = first // width
+        origin[k, 0], origin[k, 1] = first - row * width, row
+        row_start = first  # the pixel of the current row in the origin's column
+        row_end = (row + 1) * width
+        v = 0
+        su, sv, suu, suv, svv = 0, 0, 0, 0, 0
+        for p in pixels[start[k] : start[k + 1]]:
+            while p >= row_end:  # pixels ascend: no division is needed to know the row
+                row_start += width
+                row_end += width
+                v += 1
+            u = p - row_start
+            su += u
+            sv += v
+            suu += u * u
+            suv += u * v
+            svv += v * v
+        s = sums[k]
+        s[0], s[1], s[2], s[3], s[4] = su, sv, suu, suv, svv
+    return origin, sums
+
+
+@njit(cache=True, nogil=True)
+def colour_counts(labels: Ints, image: NDArray[np.uint8], count: int) -> Ints:
+    """Count each segment's pixels in each of the joint RGB bins.
+
+    Parameters
+    ----------
+    labels
+        (N,) segment of each pixel.
+    image
+        (N, 3) RGB, or (N, 1) grey, which stands for three equal channels.
+    count
+        Number of segments.
+
+    Returns
+    -------
+    counts
+        (count, 64), red in the slowest place.
+    """
+    counts = np.zeros((count, BINS), np.int32)
+    channels = image.shape[1]
+    green, blue = 1 % channels, 2 % channels
+    for p in range(len(labels)):
+        pixel = image[p]
+        b = pixel[0] >> BIN_SHIFT
+        b = b * BINS_PER_CHANNEL + (pixel[green] >> BIN_SHIFT)
+        b = b * BINS_PER_CHANNEL + (pixel[blue] >> BIN_SHIFT)
+        counts[labels[p], b] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def chi_squared_distances(histograms: Floats, edges: Ints) -> Floats:
+    """Return ½ Σ (h − g)² / (h + g) of each edge's two histograms; a bin empty in both adds 0."""
+    distances = np.zeros(len(edges), np.float64)
+    for e in range(len(edges)):
+        first, second = histograms[edges[e, 0]], histograms[edges[e, 1]]
+        total = 0.0
+        for b in range(len(first)):
+            both = first[b] + second[b]
+            if both > 0:
+                differ = first[b] - second[b]
+                total += differ * differ / both
+        distances[e] = total / 2
+    return distances

@@ -1,0 +1,125 @@
+"""Numba kernels over runs: stretches of equal labels in the rows of a label image.
+
+An image has far fewer runs than pixels, and a set that is simple in two dimensions is a few
+intervals a row: what two segments share is found run against run, not pixel against pixel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from slanted.regions.structure import Ints, Starts
+
+
+@njit(cache=True, nogil=True)
+def row_runs(labels: Ints) -> tuple[Ints, Starts]:
+    """Cut each row into runs of equal labels.
+
+    Returns
+    -------
+    begin
+        (R + 1,) flat index of each run's first pixel; a run ends where the next begins.
+    row_start
+        (H + 1,) first run of each row.
+    """
+    height, width = labels.shape
+    row_start = np.zeros(height + 1, np.int64)
+    for y in range(height):
+        row = labels[y]
+        changes = 0
+        for x in range(1, width):
+            changes += row[x] != row[x - 1]
+        row_start[y + 1] = row_start[y] + 1 + changes
+    begin = np.empty(row_start[height] + 1, np.int32)
+    for y in range(height):
+        row = labels[y]
+        run = row_start[y]
+        begin[run] = y * width
+        for x in range(1, width):
+            if row[x] != row[x - 1]:
+                run += 1
+                begin[run] = y * width + x
+    begin[row_start[height]] = height * width
+    return begin, row_start
+
+
+@njit(cache=True, nogil=True)
+def count_pieces(labels: Ints, count: int) -> Ints:
+    """Return in how many 4-connected pieces each of the labels 0 … `count` − 1 occurs.
+
+    Every run is a piece of its own until it is found to touch one of the same label in the row
+    above (union-find).
+    """
+    width = labels.shape[1]
+    flat = labels.reshape(-1)
+    begin, row_start = row_runs(labels)
+    root = np.arange(len(begin) - 1)
+    pieces = np.zeros(count, np.int32)
+    for y in range(labels.shape[0]):
+        for run in range(row_start[y], row_start[y + 1]):
+            pieces[flat[begin[run]]] += 1
+        if y == 0:
+            continue
+        above, here = row_start[y - 1], row_start[y]
+        while here < row_start[y + 1]:
+            label = flat[begin[here]]
+            if flat[begin[above]] == label:
+                first, second = _find(root, above), _find(root, here)
+                if first != second:
+                    root[second] = first
+                    pieces[label] -= 1
+            above_end, here_end = begin[above + 1] + width, begin[here + 1]
+            above += above_end <= here_end
+            here += here_end <= above_end
+    return pieces
+
+
+@njit(cache=True, nogil=True)
+def _find(root: Starts, run: int) -> int:
+    while root[run] != run:
+        root[run] = root[root[run]]
+        run = root[run]
+    return run
+
+
+@njit(cache=True, nogil=True)
+def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
+    """List where runs of two labels touch.
+
+    Returns
+    -------
+    low, high, length
+        Of equal size: the smaller label, the larger one, the sides of pixels that they share
+        there. A pair of labels occurs as often as its runs touch.
+    """
+    width = labels.shape[1]
+    flat = labels.reshape(-1)
+    # A run touches the next one of its row; in the row below, each further contact ends a run.
+    low, high, length = (
+        np.empty(3 * len(begin), np.int32),
+        np.empty(3 * len(begin), np.int32),
+        np.empty(3 * len(begin), np.int32),
+    )
+    used = 0
+    for y in range(labels.shape[0]):
+        for run in range(row_start[y] + 1, row_start[y + 1]):
+            first, second = flat[begin[run - 1]], flat[begin[run]]
+            low[used], high[used], length[used] = min(first, second), max(first, second), 1
+            used += 1
+        if y == 0:
+            continue
+        above, here = row_start[y - 1], row_start[y]
+        done = begin[here]
+        while here < row_start[y + 1]:
+            above_end, here_end = begin[above + 1] + width, begin[here + 1]
+            end = min(above_end, here_end)
+            first, second = flat[begin[above]], flat[begin[here]]
+            if first != second:
+                low[used], high[used] = min(first, second), max(first, second)
+                length[used] = end - done
+                used += 1
+            done = end
+            above += above_end <= here_end
+            here += here_end <= above_end
+    return low[:used].copy(), high[:used].copy(), length[:used].copy()

@@ -1,0 +1,123 @@
+"""What the model knows of an image's segments: sets of pixels, their graph and their junctions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Starts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Regions:
+    """Segments of an image, the boundaries between them and the junctions where those meet.
+
+    Points are (u, v) = (column, row) of pixel centres; covariances are those of all pixels of a
+    set (divided by their number), as (uu, uv, vv). Sets of many sizes are stored one after the
+    other: ``x_start[k] : x_start[k + 1]`` is the share of segment or edge k. Pixels are flat
+    indices, row × width + column. Made by `build_regions`; no array can be written to.
+    """
+
+    labels: Ints
+    """(H, W) segment of each pixel, 0 … n−1; each segment is 4-connected."""
+    pixel_order: Ints
+    """(H·W,) pixels by segment, in raster order inside a segment."""
+    pixel_start: Starts
+    """(n + 1,) share of each segment in `pixel_order`."""
+    size: Starts
+    """(n,) number of pixels, \\|S_i\\|."""
+    centre: Floats
+    """(n, 2) mean pixel coordinate, the c_i about which the paper writes plane i."""
+    covariance: Floats
+    """(n, 3) of the pixels of S_i."""
+
+    edges: Ints
+    """(E, 2) neighbours i < j, in lexicographic order: segments that share a side of a pixel."""
+    boundary_length: Starts
+    """(E,) sides of pixels that the two share."""
+    adjacency_start: Starts
+    """(n + 1,) share of each segment in the two arrays below."""
+    adjacency_other: Ints
+    """(2E,) neighbours of each segment, ascending."""
+    adjacency_edge: Ints
+    """(2E,) the edges to them."""
+
+    boundary_pixels: Ints
+    """B_ij of each edge, in raster order: pixels of either segment near the other one."""
+    boundary_start: Starts
+    """(E + 1,) share of each edge in `boundary_pixels`."""
+    boundary_centre: Floats
+    """(E, 2) mean pixel coordinate of B_ij."""
+    boundary_covariance: Floats
+    """(E, 3) of the pixels of B_ij."""
+    union_centre: Floats
+    """(E, 2) mean pixel coordinate of S_i ∪ S_j."""
+    union_covariance: Floats
+    """(E, 3) of the pixels of S_i ∪ S_j."""
+    hull_points: Ints
+    """(V, 2) corners of the convex hull of each B_ij: no three on a line, clockwise as seen on the
+    screen (v points down), from the first in raster order; a set on a line has its two ends."""
+    hull_start: Starts
+    """(E + 1,) share of each edge in `hull_points`."""
+
+    junctions3: Ints
+    """(J3, 3) segments i < j < k that meet in a point; unique, in lexicographic order."""
+    junctions3_edges: Ints
+    """(J3, 3) edges ij, jk, ik: the order of the paper's o_ij, o_jk, o_ik."""
+    junctions3_position: Floats
+    """(J3, 2) the first such point in raster order, between pixels: halves."""
+    junctions4: Ints
+    """(J4, 4) segments p, q, r, s in cyclic order round a point, p the smallest and q < s; unique,
+    in lexicographic order."""
+    junctions4_edges: Ints
+    """(J4, 4) edges pq, qr, rs, ps: the order of the paper's 4-way potential."""
+    junctions4_position: Floats
+    """(J4, 2) the first such point in raster order."""
+
+    histograms: Floats | None
+    """(n, 64) shares of a segment's pixels in 4 × 4 × 4 RGB bins; None without an image."""
+    chi_squared: Floats | None
+    """(E,) ½ Σ (h − g)² / (h + g) of the two segments' histograms, 0 … 1; None without an image."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickled arrays are writeable again.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @property
+    def count(self) -> int:
+        """Number of segments, n."""
+        return len(self.size)
+
+    @property
+    def number_of_edges(self) -> int:
+        """Number of boundary variables, E."""
+        return len(self.edges)
+
+    def pixels(self, segment: int) -> Ints:
+        """Return the flat indices of S_i."""
+        return self.pixel_order[self.pixel_start[segment] : self.pixel_start[segment + 1]]
+
+    def boundary(self, edge: int) -> Ints:
+        """Return the flat indices of B_ij."""
+        return self.boundary_pixels[self.boundary_start[edge] : self.boundary_start[edge + 1]]
+
+    def hull(self, edge: int) -> Ints:
+        """Return the corners (u, v) of the convex hull of B_ij."""
+        return self.hull_points[self.hull_start[edge] : self.hull_start[edge + 1]]
+
+    def neighbours(self, segment: int) -> Ints:
+        """Return the segments that share an edge with this one, ascending."""
+        return self.adjacency_other[
+            self.adjacency_start[segment] : self.adjacency_start[segment + 1]
+        ]

@@ -1,0 +1,95 @@
+"""One interface for all methods."""
+
+import numpy as np
+import pytest
+
+from slanted.errors import InputError
+from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.segmentation import segment
+from slanted.segmentation.connectivity import split_connected
+from slanted.settings import SegmentationSettings, SlicSettings, UcmSettings
+
+IMAGE, _, TRUTH = load_motorcycle()
+METHODS = ("slic", "slic+disparity", "ucm", "slic+ucm")
+
+
+def check_labels(labels, shape):
+    assert labels.shape == shape
+    assert labels.dtype == np.int32
+    sizes = np.bincount(labels.ravel())
+    assert (sizes > 0).all()
+    assert split_connected(labels).max() + 1 == len(sizes)
+    return len(sizes)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("count", [60, 500, 1500])
+def test_the_number_asked_for_is_met_within_15_percent(method, count):
+    settings = SegmentationSettings(method=method, count=count)
+    found = check_labels(segment(IMAGE, settings, TRUTH), TRUTH.shape)
+    assert abs(found / count - 1) <= 0.15
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["grey", "16 bit", "constant", "tiny", "narrow", "noise"])
+def test_odd_images_are_segmented(method, kind):
+    rng = np.random.default_rng(0)
+    image = {
+        "grey": IMAGE[:60, :80, 0],
+        "16 bit": IMAGE[:60, :80].astype(np.uint16) * 16,
+        "constant": np.full((60, 80, 3), 90, np.uint8),
+        "tiny": IMAGE[:9, :9],
+        "narrow": IMAGE[:200, :8],
+        "noise": rng.integers(0, 256, (60, 80, 3), dtype=np.uint8),
+    }[kind]
+    disparity = np.full(image.shape[:2], np.nan, np.float32)
+    settings = SegmentationSettings(method=method, count=12)
+    found = check_labels(segment(np.ascontiguousarray(image), settings, disparity), image.shape[:2])
+    if kind == "constant" and "slic" not in method:
+        assert found <= 12  # no contour at all
+    elif kind not in ("tiny", "noise"):
+        assert abs(found / 12 - 1) <= 0.5
+
+
+def test_one_segment_is_the_whole_image():
+    assert segment(IMAGE[:40, :50], SegmentationSettings(count=1)).max() == 0
+
+
+def test_more_segments_than_the_image_can_hold_are_refused():
+    with pytest.raises(InputError, match=r"segmentation\.count: expected at most 25 segments"):
+        segment(IMAGE[:10, :10], SegmentationSettings(count=26))
+
+
+def test_disparity_is_needed_where_it_is_seen():
+    with pytest.raises(InputError, match=r"slic\+disparity needs the initial disparity"):
+        segment(IMAGE[:40, :50], SegmentationSettings(method="slic+disparity", count=5))
+
+
+def test_ucm_cut_by_threshold_and_by_regions():
+    small = np.ascontiguousarray(IMAGE[:200, :300])
+    counts = []
+    for threshold in (0.1, 0.3):
+        ucm = UcmSettings(threshold=threshold)
+        labels = segment(small, SegmentationSettings(method="ucm", ucm=ucm))
+        counts.append(check_labels(labels, (200, 300)))
+    assert counts[0] > counts[1] > 1
+    labels = segment(small, SegmentationSettings(method="ucm", ucm=UcmSettings(regions=40)))
+    assert abs(check_labels(labels, (200, 300)) - 40) <= 2
+
+
+def test_segments_of_the_intersection_lie_inside_both():
+    """Before tiny pieces are merged; the merged share is small."""
+    small = np.ascontiguousarray(IMAGE[:200, :300])
+    settings = SegmentationSettings(method="slic+ucm", count=200)
+    joint = segment(small, settings)
+    regions = segment(small, SegmentationSettings(method="ucm", ucm=UcmSettings(regions=50)))
+    pairs = joint.astype(np.int64) * (regions.max() + 1) + regions
+    best = np.zeros(joint.max() + 1, np.int64)
+    values, sizes = np.unique(pairs, return_counts=True)
+    np.maximum.at(best, values // (regions.max() + 1), sizes)
+    assert best.sum() / joint.size > 0.93
+
+
+def test_the_same_bytes_every_time():
+    settings = SegmentationSettings(method="slic", count=300, slic=SlicSettings(iterations=4))
+    assert segment(IMAGE, settings).tobytes() == segment(IMAGE, settings).tobytes()

@@ -1,0 +1,164 @@
+"""SLIC: kernels against naive twins, and against scikit-image as the reference."""
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.segmentation.colour import lab_planes
+from slanted.segmentation.slic import _borders, _grid_labels, slic
+from slanted.segmentation.slic_kernels import assign, mean_features, refit_planes
+from slanted.settings import SlicSettings
+
+IMAGE = load_motorcycle()[0]
+
+
+def random_case(seed, height, width, across, down, missing=0.3):
+    rng = np.random.default_rng(seed)
+    lab = rng.integers(0, 256, (3, height, width), dtype=np.uint8)
+    disparity = rng.uniform(0, 30, (height, width)).astype(np.float32)
+    disparity[rng.random((height, width)) < missing] = np.nan
+    columns = (np.arange(across + 1) * width // across).astype(np.int32)
+    rows = (np.arange(down + 1) * height // down).astype(np.int32)
+    centres = rng.uniform(0, 255, (across * down, 5)).astype(np.float32)
+    centres[:, 3] *= width / 255
+    centres[:, 4] *= height / 255
+    planes = rng.uniform(-1, 1, (across * down, 3)).astype(np.float32) * [0.2, 0.2, 15]
+    return lab, disparity, columns, rows, centres, planes.astype(np.float32)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(5, 12), st.integers(5, 14), st.integers(1, 5),
+    st.integers(1, 4), st.sampled_from([0.0, 3.0]),
+)  # fmt: skip
+def test_assignment_equals_its_naive_twin(seed, height, width, across, down, weight):
+    lab, disparity, columns, rows, centres, planes = random_case(seed, height, width, across, down)
+    labels = np.empty((height, width), np.int32)
+    weights = np.float32(0.5), np.float32(weight), np.float32(2.0)
+    assign(lab, disparity, centres, planes, columns, rows, *weights, labels)
+    for y in range(height):
+        for x in range(width):
+            costs = naive.slic_costs(lab, disparity, centres, planes, columns, rows, *weights, x, y)
+            # Costs are compared, not labels: rounding decides between equals.
+            assert costs[int(labels[y, x])] <= min(costs.values()) * (1 + 1e-5) + 1e-3
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 12), st.integers(1, 9))
+def test_means_equal_numpys(seed, height, width, cells):
+    rng = np.random.default_rng(seed)
+    lab = rng.integers(0, 256, (3, height, width), dtype=np.uint8)
+    labels = rng.integers(0, cells, (height, width), dtype=np.int32)
+    centres = np.full((cells, 5), -1, np.float32)
+    mean_features(lab, labels, centres)
+    ys, xs = np.mgrid[:height, :width]
+    for k in range(cells):
+        chosen = labels == k
+        if chosen.any():
+            expected = [plane[chosen].mean() for plane in (*lab, xs, ys)]
+            np.testing.assert_allclose(centres[k], expected, rtol=1e-6)
+        else:
+            assert (centres[k] == -1).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.5, 20))
+def test_planes_equal_numpys_least_squares(seed, reach):
+    _, disparity, columns, rows, centres, planes = random_case(seed, 14, 16, 3, 2)
+    labels = _grid_labels(columns, rows)
+    expected = [
+        naive.refit_plane(disparity, labels == k, centres[k], planes[k], reach)
+        for k in range(len(planes))
+    ]
+    refit_planes(disparity, labels, centres, planes, reach)
+    np.testing.assert_allclose(planes, expected, rtol=2e-3, atol=2e-3)
+
+
+def test_planes_of_few_or_collinear_pixels_are_level():
+    disparity = np.full((4, 9), np.nan, np.float32)
+    labels = np.repeat(np.arange(3, dtype=np.int32), 3)[None].repeat(4, axis=0)
+    disparity[1, 0:2] = 4, 6  # two pixels
+    disparity[:, 4] = 1, 2, 3, 4  # a column
+    centres = np.array([[0, 0, 0, 1, 1.5], [0, 0, 0, 4, 1.5], [0, 0, 0, 7, 1.5]], np.float32)
+    planes = np.zeros((3, 3), np.float32)
+    planes[2] = 7
+    refit_planes(disparity, labels, centres, planes, 100.0)
+    np.testing.assert_allclose(planes, [[0, 0, 5], [0, 0, 2.5], [7, 7, 7]])
+
+
+def boundary_map(labels):
+    edges = np.zeros(labels.shape, bool)
+    edges[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    edges[:-1] |= labels[:-1] != labels[1:]
+    return edges
+
+
+def recall(labels, truth, reach=2):
+    """Share of true boundary pixels with one of ours within `reach`."""
+    kernel = np.ones((2 * reach + 1, 2 * reach + 1), np.uint8)
+    near = cv2.dilate(boundary_map(labels).astype(np.uint8), kernel) > 0
+    return near[truth].mean()
+
+
+def compactness(labels):
+    """Mean isoperimetric quotient 4 π area / perimeter², weighted by area."""
+    count = labels.max() + 1
+    area = np.bincount(labels.ravel(), minlength=count)
+    padded = np.pad(labels, 1, constant_values=-1)
+    perimeter = np.zeros(count)
+    for axis, step in ((0, 1), (0, -1), (1, 1), (1, -1)):
+        differs = padded != np.roll(padded, step, axis)
+        perimeter += np.bincount(padded[differs & (padded >= 0)], minlength=count)
+    return float((area * 4 * np.pi * area / perimeter**2).sum() / area.sum())
+
+
+def test_as_good_as_scikit_images_on_boundary_recall_and_compactness():
+    from skimage.segmentation import slic as reference
+
+    truth = load_motorcycle()[2]
+    steps = cv2.morphologyEx(np.nan_to_num(truth), cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
+    depth_edges = (steps > 3) & np.isfinite(truth)
+    assert depth_edges.sum() > 1000
+    theirs = reference(IMAGE, 800, compactness=10, start_label=0, enforce_connectivity=True)
+    count = int(theirs.max()) + 1  # fewer than asked for: compare at the number it gives
+    ours = slic(lab_planes(IMAGE), count, SlicSettings())
+    assert abs((ours.max() + 1) / count - 1) < 0.1
+    assert recall(ours, depth_edges) > recall(theirs, depth_edges) - 0.03
+    assert compactness(ours) > compactness(theirs) - 0.05
+
+
+def test_disparity_separates_what_colour_does_not():
+    """A grey box before a grey wall: only the disparity knows its outline."""
+    disparity = np.full((120, 160), 5, np.float32)
+    disparity[37:83, 53:111] = 20
+    disparity[::3, ::2] = np.nan
+    lab = lab_planes(np.full((120, 160), 128, np.uint8))
+    box = np.zeros((120, 160), bool)
+    box[37:83, 53:111] = True
+
+    def impurity(labels):
+        inside = np.bincount(labels[box], minlength=labels.max() + 1)
+        total = np.bincount(labels.ravel())
+        return np.minimum(inside, total - inside).sum() / box.size
+
+    assert impurity(slic(lab, 80, SlicSettings(), disparity)) < 0.01
+    assert impurity(slic(lab, 80, SlicSettings())) > 0.03
+
+
+def test_a_map_without_any_disparity_is_like_none():
+    lab = lab_planes(IMAGE[:100, :140])
+    nothing = np.full((100, 140), np.nan, np.float32)
+    np.testing.assert_array_equal(
+        slic(lab, 60, SlicSettings(), nothing), slic(lab, 60, SlicSettings())
+    )
+
+
+@pytest.mark.parametrize(("size", "step"), [(10, 3.0), (1, 5.0), (7, 0.5), (1242, 21.6)])
+def test_borders_cover_everything(size, step):
+    borders = _borders(size, step)
+    assert (borders[0], borders[-1]) == (0, size)
+    assert (np.diff(borders) >= 1).all()
