@@ -196,6 +196,31 @@ class ModelSettings(Section):
 
 
 @dataclass(frozen=True)
+class InferenceSettings(Section):
+    """Particle convex belief propagation (paper §3.2)."""
+
+    particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
+    iterations: int = setting(5, "Times that particles are drawn anew.", low=0, high=1000)
+    proposals: str = setting(
+        "mixture",
+        "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "
+        "plane, `mixture` adds a refit and neighbours' planes.",
+        choices=("paper", "paper+incumbent", "mixture"),
+    )
+    sweeps: int = setting(200, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    check_every: int = setting(10, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
+    gap_tolerance: float = setting(
+        0.0, "Stop when energy and bound are this close; 0 = never for that.", low=0.0
+    )
+    progress_tolerance: float = setting(
+        1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0
+    )
+    epsilon: float = setting(
+        0.0, "Temperature of the messages; 0 = max-product.", symbol="ε", low=0.0
+    )
+
+
+@dataclass(frozen=True)
 class RectificationSettings(Section):
     """The check that both images share their rows, made on matched features."""
 
@@ -224,6 +249,7 @@ class Settings(Section):
     matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
     segmentation: SegmentationSettings = dataclasses.field(default_factory=SegmentationSettings)
     model: ModelSettings = dataclasses.field(default_factory=ModelSettings)
+    inference: InferenceSettings = dataclasses.field(default_factory=InferenceSettings)
 
     @classmethod
     def preset(cls, name: str) -> Self:

@@ -35,7 +35,16 @@ random_maps = st.integers(1, 4).flatmap(
 voronoi_maps = st.builds(
     voronoi, st.integers(4, 20), st.integers(4, 24), st.integers(1, 9), st.integers(0, 2**32 - 1)
 )
-label_maps = st.one_of(random_maps, voronoi_maps)
+# Long runs that two arms of one segment reach from both sides.
+thick_maps = st.builds(
+    lambda coarse, down, across: segments(coarse.repeat(down, axis=0).repeat(across, axis=1)),
+    hnp.arrays(
+        np.int32, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=st.integers(0, 2)
+    ),
+    st.integers(1, 4),
+    st.integers(3, 6),
+)
+label_maps = st.one_of(random_maps, voronoi_maps, thick_maps)
 
 SPECIAL_MAPS = {
     "one pixel": np.zeros((1, 1), int),
@@ -48,5 +57,7 @@ SPECIAL_MAPS = {
     "diagonal": segments(np.array([[0, 1], [1, 0]])),
     "ring": segments(np.pad(np.ones((3, 4), int), 3)),
     "comb": segments(np.array([[1, 1, 1, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0, 1], [0, 0, 0, 0, 0, 0, 0]])),
+    "arch": segments(np.pad(np.zeros((5, 10), int), ((1, 0), (2, 2)), constant_values=1)),
+    "bowl": segments(np.pad(np.zeros((5, 10), int), ((0, 1), (2, 2)), constant_values=1)),
     "fork": segments(np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0], [2, 0, 1, 0, 2]])),
 }  # fmt: skip

@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull
 import naive
 from regions.label_maps import SPECIAL_MAPS, checks, label_maps, segments
 from slanted.regions import BOUNDARY_REACH, Regions, build_regions
+from slanted.regions.hull_kernels import convex_hulls
 
 SHAPES = {"pixel_order": 1, "edges": 2, "hull_points": 2, "junctions3": 3, "junctions4": 4}
 
@@ -160,7 +161,16 @@ def test_hulls_are_hulls(labels):
         assert sorted(corners.tolist()) == sorted(expected.tolist())
 
 
-def test_thousands_of_neighbours():
+def test_hulls_of_single_pixels_lines_and_gaps():
+    sets = [[7], [7, 8], [7, 19], [0, 13, 26], [0, 35], [5, 6, 7, 29, 31]]
+    start = np.cumsum([0] + [len(s) for s in sets])
+    points, hull_start = convex_hulls(np.concatenate(sets).astype(np.int32), start, 3, 12)
+    for k, pixels in enumerate(sets):
+        expected = naive.hull([(p % 12, p // 12) for p in pixels])
+        assert points[hull_start[k] : hull_start[k + 1]].tolist() == [list(p) for p in expected]
+
+
+def test_hundreds_of_neighbours():
     """A background that touches everything: long runs, long adjacency lists, grown buffers."""
     array = np.zeros((21, 21), int)
     array[1::2, 1::2] = 1

@@ -78,17 +78,17 @@ def junctions_by_euler(regions):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(12, 28), st.integers(12, 28), st.integers(1, 7), st.integers(0, 2**32 - 1))
+@given(st.integers(8, 24), st.integers(8, 24), st.integers(1, 25), st.integers(0, 2**32 - 1))
 def test_euler_counts_the_junctions(height, width, sites, seed):
     labels = voronoi(height, width, sites, seed)
-    assume(naive.is_simple_map(labels))  # about half of them; see there
+    assume(naive.is_simple_map(labels))  # most of them; the conditions stand there
     regions = build_regions(labels)
     assert len(regions.junctions3) + len(regions.junctions4) == junctions_by_euler(regions)
 
 
 def test_simple_maps_are_common_enough():
-    simple = [naive.is_simple_map(voronoi(20, 20, 6, seed)) for seed in range(40)]
-    assert sum(simple) > 10
+    simple = [naive.is_simple_map(voronoi(12, 12, 20, seed)) for seed in range(40)]
+    assert sum(simple) > 30
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def boundary_intervals(
     """
     height, width = labels.shape
     run_label = labels.reshape(-1)[begin[:-1]]
-    intervals = np.empty((4 * len(begin), 3), np.int32)
+    intervals = np.empty((0, 3), np.int32)
     used = 0
     latest = np.full(len(adjacency_start) - 1, -1)  # the last interval near each label
     for y in range(height):

@@ -45,16 +45,12 @@ def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[
         base = used
         used = _push(points, base, used, lefts[0], rows[0])
         for r in range(count):
-            if r > 0 or rights[0] != lefts[0]:
-                used = _push(points, base, used, rights[r], rows[r])
-        # Up the left side, back to the first pixel, which is there already.
+            used = _push(points, base, used, rights[r], rows[r])
+        # Up the left side, back to the first pixel, which is there already and is taken off again.
         base = used - 1
-        bottom = count - 1
-        for r in range(bottom, -1, -1):
-            if r < bottom or lefts[bottom] != rights[bottom]:
-                used = _push(points, base, used, lefts[r], rows[r])
-        if count > 1 or lefts[0] != rights[0]:
-            used -= 1
+        for r in range(count - 1, -1, -1):
+            used = _push(points, base, used, lefts[r], rows[r])
+        used = max(used - 1, base + 1)
         hull_start[k + 1] = used
     return points[:used].copy(), hull_start
 
@@ -77,7 +73,12 @@ def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -
 
 @njit(cache=True, nogil=True)
 def _push(points: Ints, base: int, used: int, u: int, v: int) -> int:
-    """Add a point to the chain from `base`, dropping those that no longer turn clockwise."""
+    """Add a point to the chain from `base`, dropping those that no longer turn clockwise.
+
+    A point that ends the chain already, as where a row has one pixel, is not added again.
+    """
+    if used > base and points[used - 1, 0] == u and points[used - 1, 1] == v:
+        return used
     while used - base >= 2:
         last, before = points[used - 1], points[used - 2]
         # Differences of int32 are int64 here: products cannot overflow.

@@ -53,8 +53,6 @@ def check_labels(labels: Any, size: tuple[int, int] | None = None) -> Ints:
 def _missing(array: NDArray[np.integer], highest: int) -> InputError:
     present = np.unique(array)
     missing = int(np.argmax(present != np.arange(len(present))))
-    if present[missing] == missing:  # none but the last
-        missing += 1
     return InputError(
         f"labels: expected every number from 0 to {highest}, got none of {missing}; renumber the "
         "segments with slanted.regions.labels_from_user"

@@ -86,7 +86,7 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
                 row_start += width
                 row_end += width
                 v += 1
-            u = p - row_start
+            u = np.int64(p) - row_start
             su += u
             sv += v
             suu += u * u

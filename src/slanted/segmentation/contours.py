@@ -3,7 +3,7 @@
 Oriented gradients of brightness and colour at several scales, after Arbeláez et al.: a disc around
 each pixel is cut in half along eight lines, and the histograms of both halves are compared. It
 differs from theirs in that texture and the spectral ("global") stage are left out, no weights are
-learned (all channels and scales count alike), and the image is halved first, for speed.
+learned (all channels and scales count alike), and larger images are halved first, for speed.
 
 References
 ----------
@@ -29,7 +29,9 @@ from slanted.segmentation.contour_kernels import (
 )
 
 RADII = (3, 5)
-"""Of the discs, in pixels of the halved image."""
+"""Of the discs, in pixels, after halving."""
+LARGEST_WHOLE = 300_000
+"""Pixels of the largest image that is not halved."""
 LAB_RANGES = ((0, 255), (98, 158), (98, 158))
 """What the histogram bins of L, a, b span; the colours of photographs hardly leave it."""
 
@@ -43,10 +45,11 @@ def find_contours(lab: NDArray[np.uint8]) -> NDArray[np.float32]:
         (3, H, W) 8-bit Lab planes. Angles run from the columns' direction towards the rows'.
     """
     height, width = lab.shape[1:]
-    half = (width + 1) // 2, (height + 1) // 2
-    gradient = np.zeros((ORIENTATIONS, half[1], half[0]), np.float32)
+    shrink = 2 if height * width > LARGEST_WHOLE else 1
+    small_size = -(-width // shrink), -(-height // shrink)
+    gradient = np.zeros((ORIENTATIONS, *small_size[::-1]), np.float32)
     for plane, (low, high) in zip(lab, LAB_RANGES, strict=True):
-        small = cv2.resize(plane, half, interpolation=cv2.INTER_AREA).astype(np.float32)
+        small = cv2.resize(plane, small_size, interpolation=cv2.INTER_AREA).astype(np.float32)
         level = np.clip((small - low) / (high - low), 0, 1) * (BINS - 1)
         bins = np.minimum(level.astype(np.uint8), np.uint8(BINS - 2))
         for radius in RADII:

@@ -1,0 +1,97 @@
+"""Numba kernels over matches: gathering them, and the truncated quadratic φ^TP."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from slanted.regions.structure import Floats, Ints, Starts
+
+
+@njit(cache=True, nogil=True)
+def gather_matches(
+    pixels: Ints, start: Starts, centre: Floats, disparity: Floats, weight: Floats, width: int
+) -> tuple[Starts, Floats, Floats, Floats, Floats]:
+    """Copy what is known of the pixels of each set.
+
+    Parameters
+    ----------
+    pixels, start
+        Sets of flat indices, one after the other, ascending inside a set.
+    centre
+        (sets, 2) u, v from which to count coordinates.
+    disparity, weight
+        (H·W,) disparity, NaN where unknown, and its confidence.
+    width
+        Of the image.
+
+    Returns
+    -------
+    known_start, du, dv, known_disparity, known_weight
+        The fields of `Matches`.
+    """
+    known_start = np.zeros(len(start), np.int64)
+    for k in range(len(start) - 1):
+        count = 0
+        for p in pixels[start[k] : start[k + 1]]:
+            count += not np.isnan(disparity[p])
+        known_start[k + 1] = known_start[k] + count
+    total = known_start[-1]
+    du, dv, known, confidence = np.empty(total), np.empty(total), np.empty(total), np.empty(total)
+    used = 0
+    for k in range(len(start) - 1):
+        row, row_end = 0, 0
+        for p in pixels[start[k] : start[k + 1]]:
+            if p >= row_end:  # a division a row, not a pixel
+                row = p // width
+                row_end = (row + 1) * width
+            if not np.isnan(disparity[p]):
+                du[used] = p - row * width - centre[k, 0]
+                dv[used] = row - centre[k, 1]
+                known[used] = disparity[p]
+                confidence[used] = weight[p]
+                used += 1
+    return known_start, du, dv, known, confidence
+
+
+@njit(cache=True, nogil=True)
+def truncated_sums(
+    start: Starts,
+    du: Floats,
+    dv: Floats,
+    disparity: Floats,
+    weight: Floats,
+    planes: Floats,
+    K: float,
+) -> Floats:
+    """Sum min(|D(p) − d̂(p)|, K)² over the matches of each set, for each of its planes.
+
+    Parameters
+    ----------
+    start, du, dv, disparity, weight
+        The fields of `Matches`.
+    planes
+        (sets, M, 3) about the centres of the sets.
+    K
+        Truncation of residuals.
+
+    Returns
+    -------
+    sums
+        (sets, M).
+    """
+    sets, count, _ = planes.shape
+    sums = np.zeros((sets, count))
+    alpha, beta, gamma = np.empty(count), np.empty(count), np.empty(count)
+    for k in range(sets):
+        for m in range(count):
+            alpha[m], beta[m], gamma[m] = planes[k, m, 0], planes[k, m, 1], planes[k, m, 2]
+        row = sums[k]
+        share = slice(start[k], start[k + 1])
+        u, v, d, w = du[share], dv[share], disparity[share], weight[share]
+        for p in range(len(d)):
+            # Planes innermost: sums over pixels cannot be vectorised without changing their order.
+            for m in range(count):
+                residual = min(abs(alpha[m] * u[p] + beta[m] * v[p] + gamma[m] - d[p]), K)
+                row[m] += w[p] * (residual * residual)
+    return sums

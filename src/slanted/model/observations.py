@@ -1,0 +1,88 @@
+"""What the model knows of the images besides their segments: the matches D(p) on F."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.arrays import as_disparity_map
+from slanted.errors import InputError
+from slanted.model.data_kernels import gather_matches
+from slanted.regions.structure import Floats, Ints, Regions, Starts
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The pixels of F in each of many sets, one set after the other."""
+
+    start: Starts
+    """(sets + 1,) share of each set in the arrays below."""
+    du: Floats
+    """Column of each pixel, counted from the centre of its set (that of all its pixels)."""
+    dv: Floats
+    """Row, likewise."""
+    disparity: Floats
+    """D(p)."""
+    weight: Floats
+    """Confidence in D(p), ≥ 0; 1 in the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """The matches that segments and boundaries see. Gathered once, used for all particles."""
+
+    segments: Matches
+    """S_i ∩ F, about the centre of S_i."""
+    boundaries: Matches
+    """B_ij ∩ F, about the centre of B_ij."""
+
+
+def observe(regions: Regions, disparity: Any, weights: Any = None) -> Observations:
+    """Gather the initial disparity by segment and by boundary.
+
+    Parameters
+    ----------
+    regions
+        Of the left image.
+    disparity
+        (H, W) D(p), NaN outside F.
+    weights
+        (H, W) ≥ 0, confidence by which φ_seg and φ_bdy1 weigh each pixel; None is the paper's 1.
+
+    Raises
+    ------
+    InputError
+        If an array has another size than the label image, or a weight is negative or not finite.
+    """
+    known = as_disparity_map(disparity, "disparity")
+    _check_size("disparity", known, regions)
+    confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
+    _check_size("weights", confidence, regions)
+    if not (np.isfinite(confidence).all() and confidence.min() >= 0):
+        raise InputError(
+            "weights: expected finite numbers of at least 0, got others; set disparity to NaN "
+            "where there is no confidence"
+        )
+
+    def gather(pixels: Ints, start: Starts, centre: Floats) -> Matches:
+        return Matches(
+            *gather_matches(
+                pixels, start, centre, known.ravel(), confidence.ravel(), known.shape[1]
+            )
+        )
+
+    return Observations(
+        segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
+        boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
+    )
+
+
+def _check_size(argument: str, array: NDArray[np.float64], regions: Regions) -> None:
+    if array.shape != regions.labels.shape:
+        raise InputError(
+            f"{argument}: expected the size of the label image, {regions.labels.shape}, got "
+            f"{array.shape}; pass arrays of one frame at one resolution"
+        )

@@ -1,0 +1,62 @@
+"""Planes y = (α, β, γ): disparity α (u − c_u) + β (v − c_v) + γ about a point c (paper, Eq. 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slanted.errors import InputError
+from slanted.regions.structure import Floats, Regions
+
+
+def check_particles(regions: Regions, particles: Any) -> Floats:
+    """Return particles as C-ordered float64, or raise an error that names what is wrong.
+
+    Parameters
+    ----------
+    regions
+        Of n segments.
+    particles
+        (n, N, 3) α, β, γ of N ≥ 1 planes a segment, each about the segment's own centre.
+
+    Raises
+    ------
+    InputError
+        If the shape differs or a number is not finite.
+    """
+    array = np.ascontiguousarray(particles, np.float64)
+    if array.ndim != 3 or array.shape[::2] != (regions.count, 3) or array.size == 0:
+        raise InputError(
+            f"particles: expected α, β, γ of one or more planes for each of {regions.count} "
+            f"segments, shape ({regions.count}, N, 3), got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise InputError("particles: expected finite planes, got NaN or infinity; leave those out")
+    return array
+
+
+def shifted_planes(planes: Floats, shift: Floats) -> Floats:
+    """Return the same planes about points that lie `shift` further.
+
+    Parameters
+    ----------
+    planes
+        (…, 3).
+    shift
+        (…, 2) in u and v, of shapes that broadcast.
+    """
+    moved = planes.copy()
+    moved[..., 2] += planes[..., 0] * shift[..., 0] + planes[..., 1] * shift[..., 1]
+    return moved
+
+
+def edge_planes(regions: Regions, particles: Floats) -> Floats:
+    """Return the particles of both segments of each edge about the centre of B_ij, (E, 2, N, 3).
+
+    So γ is the disparity in the middle of the boundary and the two sides can be compared. The
+    paper's φ_occ writes d̂_i(p, y_front), which would put the plane of j about the centre of i;
+    here each plane is moved from its own centre.
+    """
+    shift = regions.boundary_centre[:, None] - regions.centre[regions.edges]
+    return shifted_planes(particles[regions.edges], shift[:, :, None])

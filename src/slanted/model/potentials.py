@@ -1,0 +1,159 @@
+"""The potentials of the paper's Section 3.1, one function each, unweighted.
+
+Where planes take part, a potential is tabulated over all particles at once; every closed form
+equals the paper's sum over pixels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slanted.errors import InputError
+from slanted.labels import BoundaryLabel
+from slanted.model.compatibility_kernels import compatibility_tables
+from slanted.model.data_kernels import truncated_sums
+from slanted.model.junctions import junction3_impossible, junction4_variants
+from slanted.model.observations import Matches, Observations
+from slanted.model.planes import check_particles, edge_planes
+from slanted.regions.structure import Floats, Regions, Starts
+from slanted.settings import ModelSettings
+
+
+def disparity_cost(
+    regions: Regions, observations: Observations, particles: Floats, K: float
+) -> Floats:
+    """Return φ_seg(y_i) = Σ_{p ∈ S_i ∩ F} φ^TP(p, y_i, K), (n, N).
+
+    With φ^TP = min(|D(p) − d̂_i(p, y_i)|, K)². It is 0 for a segment without matches: its
+    neighbours decide. Confidence weights, if observed, multiply φ^TP, which the paper does not do.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    observations
+        Their matches, from `observe`.
+    particles
+        (n, N, 3) α, β, γ about the centres of the segments.
+    K
+        Truncation in pixels, ``settings.truncation``.
+    """
+    return _truncated_sums(observations.segments, check_particles(regions, particles), K)
+
+
+def boundary_cost(
+    regions: Regions, observations: Observations, particles: Floats, K: float
+) -> Floats:
+    """Return Σ_{p ∈ B_ij ∩ F} φ^TP(p, y, K) for the planes of i and of j, (E, 2, N).
+
+    All that φ_bdy1 is made of: with a for y_i and b for y_j it is a if i occludes j (lo), b if j
+    occludes i (ro) and (a + b) / 2 if they are hinged or coplanar.
+    The sum is not divided by the number of pixels, as the costs of φ_bdy2 are; it is 0 without
+    matches.
+
+    Parameters
+    ----------
+    regions, observations, particles, K
+        As for `disparity_cost`.
+    """
+    planes = edge_planes(regions, check_particles(regions, particles))
+    edges, sides, count, _ = planes.shape
+    joined = planes.reshape(edges, sides * count, 3)
+    return _truncated_sums(observations.boundaries, joined, K).reshape(edges, sides, count)
+
+
+def _truncated_sums(matches: Matches, planes: Floats, K: float) -> Floats:
+    if len(matches.start) != len(planes) + 1:  # the kernel would read beyond the arrays
+        raise InputError(
+            f"observations: expected those of {len(planes)} sets of pixels, got "
+            f"{len(matches.start) - 1}; observe the same regions"
+        )
+    sums: Floats = truncated_sums(
+        matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes, float(K)
+    )
+    return sums
+
+
+def compatibility_cost(regions: Regions, particles: Floats, settings: ModelSettings) -> Floats:
+    """Return φ_bdy2(o_ij, y_i, y_j), (E, 4, N, N).
+
+    To φ_neg of both planes, λ_imp where d̂ < 0 somewhere on B_ij, it adds
+
+    - coplanar: the mean of (d̂_i − d̂_j)² over S_i ∪ S_j;
+    - hinge: λ_hinge, and that mean over B_ij;
+    - occlusion: λ_occ, and φ_occ: λ_imp where the front plane is behind the other somewhere on
+      B_ij.
+
+    Pixels outside F take part. Both comparisons leave 1e-9 pixels to rounding.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    particles
+        (n, N, 3) α, β, γ about the centres of the segments.
+    settings
+        Of the model, for λ_occ, λ_hinge and λ_imp.
+    """
+    tables: Floats = compatibility_tables(
+        edge_planes(regions, check_particles(regions, particles)),
+        *boundary_shape(regions),
+        settings.lambda_occ,
+        settings.lambda_hinge,
+        settings.lambda_imp,
+    )
+    return tables
+
+
+def boundary_shape(regions: Regions) -> tuple[Floats, Starts, Floats]:
+    """Return what φ_bdy2 needs to know of B_ij and S_i ∪ S_j: hull and moments.
+
+    Returns
+    -------
+    corners, corner_start, moments
+        As `compatibility_tables` takes them, all counted from the centre of B_ij.
+    """
+    centre = regions.boundary_centre
+    corners = regions.hull_points.astype(np.float64)
+    corners -= np.repeat(centre, np.diff(regions.hull_start), axis=0)
+    moments = np.zeros((regions.number_of_edges, 2, 5))
+    moments[:, 0, 2:] = regions.boundary_covariance
+    moments[:, 1, :2] = regions.union_centre - centre
+    moments[:, 1, 2:] = regions.union_covariance
+    return corners, regions.hull_start, moments
+
+
+def junction3_cost(settings: ModelSettings) -> Floats:
+    """Return φ_jct(o_ij, o_jk, o_ik), (4, 4, 4): λ_imp where the junction is impossible."""
+    return settings.lambda_imp * junction3_impossible().astype(np.float64)
+
+
+def junction4_cost(settings: ModelSettings) -> Floats:
+    """Return φ_crs(o_pq, o_qr, o_rs, o_ps), (4, 4, 4, 4, 4): λ_imp where it is impossible.
+
+    The first index is the junction's kind, see `slanted.model.junctions.junction4_kinds`: labels
+    are those of edges as stored, and two of the four may be stored against the paper's order.
+    """
+    return settings.lambda_imp * junction4_variants().astype(np.float64)
+
+
+def colour_cost(regions: Regions, settings: ModelSettings) -> Floats:
+    """Return φ_col(o_ij), (E, 4): min(κ χ²(h_i, h_j), λ_col) if coplanar, otherwise λ_col.
+
+    The paper does not say how χ² is scaled; here it is ½ Σ (h − g)² / (h + g), between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        If the regions were built without an image.
+    """
+    if regions.chi_squared is None:
+        raise InputError(
+            "regions: expected colour histograms for the colour potential, got none; pass the left "
+            "image to build_regions"
+        )
+    cost = np.full((regions.number_of_edges, len(BoundaryLabel)), settings.lambda_col)
+    cost[:, BoundaryLabel.COPLANAR] = np.minimum(
+        settings.kappa * regions.chi_squared, settings.lambda_col
+    )
+    return cost
