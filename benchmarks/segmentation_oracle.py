@@ -57,7 +57,7 @@ def summary(values: np.ndarray) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure both datasets and print a Markdown table besides the record."""
+    """Measure both datasets and record the results."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--limit", type=int)
     arguments = parser.parse_args()

@@ -266,36 +266,29 @@ def connected_parts(labels):
     return parts
 
 
-def merge_small_parts(labels, lab, min_size, max_count):
-    """Merge parts in the order of their first sizes, each into the most similar neighbour."""
+def merge_small_parts(labels, lab, min_size, counts):
+    """Merge parts in the order of their sizes, each into the most similar neighbour."""
     parts = connected_parts(labels)
     pixels = {k: set(zip(*np.nonzero(parts == k), strict=True)) for k in range(parts.max() + 1)}
-    home = {k: k for k in pixels}  # which part each part has become
-    limit = len(pixels) if max_count is None else max_count
+    fewest, most = (1, len(pixels)) if counts is None else counts
 
     def colour(k):
         return np.mean([lab[:, y, x].astype(float) for y, x in pixels[k]], axis=0)
 
-    for part in sorted(pixels, key=lambda k: (len(pixels[k]), k)):
-        here = home[part]
-        if len(pixels[here]) >= min_size and len(pixels) <= limit:
-            continue
-        beside = {
-            other
-            for other in pixels
-            if other != here
-            and any(
-                (y + dy, x + dx) in pixels[other]
-                for y, x in pixels[here]
-                for dy, dx in ((1, 0), (-1, 0), (0, 1), (0, -1))
-            )
-        }
-        if not beside:
-            break
-        # Rounded, so that equal colours stay equal whatever the order of summation.
-        best = min(beside, key=lambda k: (round(((colour(here) - colour(k)) ** 2).sum(), 6), k))
-        pixels[best] |= pixels.pop(here)
-        home = {k: best if h == here else h for k, h in home.items()}
+    def beside(k, other):
+        steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
+        return any((y + dy, x + dx) in pixels[other] for y, x in pixels[k] for dy, dx in steps)
+
+    for target, smallest in ((fewest, min_size), (most, np.inf)):
+        for part in sorted(pixels, key=lambda k: (len(pixels[k]), k)):
+            if len(pixels) <= target:
+                break
+            if part not in pixels or len(pixels[part]) >= smallest:
+                continue
+            others = [k for k in pixels if k != part and beside(part, k)]
+            # Rounded, so that equal colours stay equal whatever the order of summation.
+            best = min(others, key=lambda k: (round(((colour(part) - colour(k)) ** 2).sum(), 6), k))
+            pixels[best] |= pixels.pop(part)
     merged = np.empty_like(parts)
     for k, members in pixels.items():
         for y, x in members:
@@ -323,3 +316,33 @@ def histogram_gradient(bins, fractions, radius, number_of_bins):
         differ = halves[0] - halves[1]
         gradient[k, y, x] = (differ**2 / (both + 1e-6)).sum() / both.sum()
     return gradient
+
+
+# --- inference ----------------------------------------------------------------------------------
+
+
+def inlier_moments(start, du, dv, disparity, weight, planes, reach):
+    """Weighted sums over each segment's matches within reach of its plane."""
+    rows = []
+    for i, (a, b, c) in enumerate(planes):
+        total = np.zeros(9)
+        for k in range(start[i], start[i + 1]):
+            u, v, d, w = du[k], dv[k], disparity[k], weight[k]
+            if abs(a * u + b * v + c - d) <= reach:
+                total += w * np.array([u * u, u * v, v * v, u, v, 1, u * d, v * d, d])
+        rows.append(total)
+    return np.array(rows)
+
+
+def hidden_pixels(disparity):
+    """Pixels that fall outside the right view, or onto the place of a nearer one."""
+    height, width = disparity.shape
+    hidden = np.zeros((height, width), bool)
+    for y, x in np.ndindex(height, width):
+        place = round(float(np.float32(x) - disparity[y, x]))
+        hidden[y, x] = not 0 <= place < width or any(
+            round(float(np.float32(other) - disparity[y, other])) == place
+            and disparity[y, other] > disparity[y, x] + np.float32(1)
+            for other in range(width)
+        )
+    return hidden

@@ -18,7 +18,7 @@ STAGES = [
     "matching",
     "segmentation",
     "regions",
-    "interpolation",
+    "inference",
 ]
 
 
@@ -33,8 +33,7 @@ def test_a_synthetic_scene_is_recovered(scene):
     assert np.isfinite(result.disparity).all()
     visible = np.where(scene.occluded, np.nan, scene.disparity)
     assert evaluate(result.disparity, scene.disparity, ground_truth_noc=visible)["out-3px-noc"] < 6
-    known = np.isfinite(result.matched)
-    np.testing.assert_array_equal(result.disparity[known], result.matched[known])
+    assert (result.occluded == scene.occluded).mean() > 0.9
 
 
 def test_progress_is_called_and_nothing_is_printed(scene, capfd):
@@ -68,7 +67,7 @@ def test_images_without_a_match_are_refused_in_words():
 
 def test_a_given_disparity_replaces_the_matcher(scene):
     result = slanted.estimate(scene.left, scene.right, disparity=scene.disparity)
-    np.testing.assert_array_equal(result.disparity, scene.disparity)
+    np.testing.assert_array_equal(result.matched, scene.disparity)
     with pytest.raises(InputError, match="disparity: expected numbers of shape"):
         slanted.estimate(scene.left, scene.right, disparity=scene.disparity[1:])
 

@@ -25,7 +25,7 @@ def estimate(
     segments: Any = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Estimate the dense disparity of a rectified pair.
+    """Estimate dense disparity, planes and boundary labels of a rectified pair.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def estimate(
     Returns
     -------
     Result
-        Dense disparity, the initial one, the segments and their graph, and timings.
+        Dense disparity, planes, boundary labels, energy and bound; see `slanted.Result`.
 
     Raises
     ------
@@ -56,16 +56,16 @@ def estimate(
     References
     ----------
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
-       Estimation", ECCV 2012. At this version only its first steps are there, the initial
-       disparity and the segments; holes are filled by background interpolation.
+       Estimation", ECCV 2012.
     """
     import numpy as np
 
+    from slanted.inference.drawing import draw_disparity, hidden_pixels
+    from slanted.inference.pcbp import infer, lowest_disparity
     from slanted.matching import match
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.given import given_disparity
     from slanted.matching.images import check_pair
-    from slanted.matching.interpolation import interpolate_background
     from slanted.matching.rectification import check_rectification
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
@@ -76,7 +76,7 @@ def estimate(
     low = settings.matching.min_disparity
     stage = _Stages(progress)
 
-    with thread_limit(settings.threads):
+    with thread_limit(settings.threads) as threads:
         with stage("rectification check"):
             rectification = check_rectification(left, right, settings.rectification, low)
         searched = None
@@ -101,9 +101,21 @@ def estimate(
                 labels = labels_from_user(segments, left.shape[:2])
         with stage("regions"):
             regions = build_regions(labels, left)
-        with stage("interpolation"):
-            dense = interpolate_background(matched)
-    return Result(dense, matched, regions, settings, stage.seconds, searched, rectification)
+        with stage("inference"):
+            inference = infer(regions, matched, settings, threads=threads)
+            dense = draw_disparity(regions, inference.planes, lowest_disparity(settings))
+            occluded = hidden_pixels(dense)
+    return Result(
+        dense,
+        matched,
+        occluded,
+        regions,
+        inference,
+        settings,
+        stage.seconds,
+        searched,
+        rectification,
+    )
 
 
 class _Stages:

@@ -1,32 +1,39 @@
-"""What a run gives."""
+"""What a run gives, and its form on disk."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.inference.pcbp import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
     from slanted.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of `slanted.estimate` for one pair.
 
     Parameters
     ----------
     disparity
-        Dense disparity of the left image, float32 pixels, no NaN.
+        Dense disparity of the left image, float32 pixels: each pixel on its segment's plane.
     matched
         The initial disparity D(p) of the matcher, NaN outside F (paper §3.1).
+    occluded
+        Pixels of the left image that, by this disparity, the right one does not show.
     regions
-        The segments S_i, their boundaries B_ij and junctions (paper §3).
+        The segments S_i, their boundaries B_ij and junctions.
+    inference
+        Planes and boundary labels, energies, bounds, confidence.
     settings
         The settings that made it.
     seconds
@@ -39,8 +46,85 @@ class Result:
 
     disparity: NDArray[np.float32]
     matched: NDArray[np.float32]
+    occluded: NDArray[np.bool_]
     regions: Regions
+    inference: Inference
     settings: Settings
     seconds: dict[str, float]
     searched: DisparityRange | None = None
     rectification: RectificationCheck | None = None
+
+    @property
+    def planes(self) -> NDArray[np.float64]:
+        """(n, 3) α, β, γ of each segment about its centre (paper, Eq. 1)."""
+        return self.inference.planes
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """(E,) label of each boundary in ``regions.edges``, a `slanted.labels.BoundaryLabel`."""
+        return self.inference.labels
+
+    @property
+    def energy(self) -> float:
+        """The energy of planes and labels, Σ w φ."""
+        return self.inference.energies.total(self.settings.model.weights)
+
+    @property
+    def bound(self) -> float | None:
+        """Proven lower bound on the energy over the last particles; None without iterations."""
+        iterations = self.inference.iterations
+        return iterations[-1].bound if iterations else None
+
+    def boundary_owners(self) -> NDArray[np.int32]:
+        """Return the segment that owns each of ``regions.boundary_pixels``.
+
+        The front segment owns the pixels of an occlusion boundary (paper §3.1, "Boundary
+        potential"); elsewhere each pixel belongs to its own segment.
+        """
+        import numpy as np
+
+        from slanted.labels import BoundaryLabel
+
+        regions = self.regions
+        edge = np.repeat(np.arange(len(self.labels)), np.diff(regions.boundary_start))
+        label = self.labels[edge]
+        owner = regions.labels.reshape(-1)[regions.boundary_pixels]
+        left, right = regions.edges[edge].T
+        owner = np.where(label == BoundaryLabel.LEFT_OCCLUSION, left, owner)
+        return np.where(label == BoundaryLabel.RIGHT_OCCLUSION, right, owner)
+
+    def save(self, folder: Path | str, left: Any = None) -> None:
+        """Write the result to a folder; see ``docs/result.md`` for its files.
+
+        Parameters
+        ----------
+        folder
+            Made if missing; files of an earlier result are replaced.
+        left
+            The left image, for pictures; without it the pictures that need it are left out.
+        """
+        from slanted.output.folder import whole_folder, write_result
+
+        with whole_folder(Path(folder)) as staging:
+            write_result(staging, self, left)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Result:
+        """Read a result that `save` wrote."""
+        from slanted.output.stored import read_result
+
+        return read_result(Path(folder))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""
+        from slanted.output.stored import summarise
+
+        return summarise(self)
+
+    def __repr__(self) -> str:
+        height, width = self.disparity.shape
+        return f"<Result of {width}×{height} pixels, {self.regions.count} segments>"
+
+    def to_json(self) -> str:
+        """Return the summary as JSON."""
+        return json.dumps(self.summary(), indent=1)

@@ -136,7 +136,8 @@ class UcmSettings(Section):
 
     regions: int | None = setting(
         None,
-        "Regions to cut; auto = segmentation.count for `ucm`, a quarter of it for `slic+ucm`.",
+        "Regions to cut; auto = segmentation.count for `ucm`, a quarter of it for `slic+ucm`; a "
+        "hierarchy of fewer gives what it has.",
         low=1,
         high=10_000_000,
     )
@@ -153,26 +154,35 @@ class SegmentationSettings(Section):
     """Superpixels: the segments S_i, each with a plane of its own (paper §4)."""
 
     method: str = setting(
-        "slic",
+        "slic+disparity",
         "`slic` sees colour, `slic+disparity` the initial disparity too, `ucm` is cut from "
         "contours, `slic+ucm` is the intersection.",
         choices=("slic", "slic+disparity", "ucm", "slic+ucm"),
     )
-    count: int = setting(1000, "Segments asked for.", low=1, high=10_000_000)
+    count: int | None = setting(
+        None,
+        "Segments asked for; auto = one for 450 pixels, at most 2000.",
+        low=1,
+        high=10_000_000,
+    )
     slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
     ucm: UcmSettings = dataclasses.field(default_factory=UcmSettings)
 
 
 @dataclass(frozen=True)
 class WeightSettings(Section):
-    """The six weights w of the energy Σ w φ, which the paper learns (§3.3)."""
+    """The six weights w of the energy Σ w φ, which the paper learns (§3.3); these are set by hand.
+
+    φ_seg and φ_bdy1 are sums over pixels, the others small numbers a boundary or junction: with
+    equal weights the latter would have no say.
+    """
 
     seg: float = setting(1.0, "Of the disparity potential φ_seg.", symbol="w_seg", low=0.0)
     bdy1: float = setting(1.0, "Of the boundary potential φ_bdy1.", symbol="w_bdy1", low=0.0)
-    bdy2: float = setting(1.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
-    jct: float = setting(1.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
-    crs: float = setting(1.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
-    col: float = setting(1.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
+    bdy2: float = setting(100.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
+    jct: float = setting(30.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
+    crs: float = setting(30.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
+    col: float = setting(20.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +217,7 @@ class InferenceSettings(Section):
         "plane, `mixture` adds a refit and neighbours' planes.",
         choices=("paper", "paper+incumbent", "mixture"),
     )
-    sweeps: int = setting(200, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    sweeps: int = setting(20, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
     check_every: int = setting(10, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
     gap_tolerance: float = setting(
         0.0, "Stop when energy and bound are this close; 0 = never for that.", low=0.0

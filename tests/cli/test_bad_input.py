@@ -140,7 +140,6 @@ CASES = {
     "segments not whole": ([*RUN, "--segments", "good.npy"], "good.npy: expected a label image"),
     "segments in colour": ([*RUN, "--segments", "left.png"], "left.png: expected a label image"),
     "too many segments": ([*RUN, "--segmentation.count", "99999"], "segmentation.count: expected at"),
-    "segment without disparity": (["segment", "left.png", "--segmentation.method", "slic+disparity"], "needs the initial disparity"),
     "contours missing": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "none.png"], "none.png: "),
     "contours of other size": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "small.png"], "small.png: expected contours"),
     "contours of no model": (["segment", "left.png", "--segmentation.method", "ucm", "--segmentation.ucm.contours", "text.onnx"], "text.onnx: OpenCV cannot run"),
@@ -170,7 +169,7 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert message in said[0]
     others = [line for line in stderr.splitlines() if line not in said]
     stages = {"rectification check", "disparity range", "matching", "segmentation", "regions"}
-    assert set(others) <= stages | {"interpolation"}
+    assert set(others) <= stages | {"inference"}
     assert sorted(files.rglob("*")) == before, "something was written"
 
 

@@ -19,7 +19,7 @@ STAGES = [
     "matching",
     "segmentation",
     "regions",
-    "interpolation",
+    "inference",
 ]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 
@@ -231,7 +231,7 @@ def test_demo(tmp_path, capsys):
     assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}
     run("demo", "-o", str(tmp_path / "demo"), "--json", "--quiet")
     errors = json.loads(capsys.readouterr().out)["errors"]
-    assert errors["disparity"]["out-2px-all"] < 8.5
+    assert errors["disparity"]["out-2px-all"] < 11
 
 
 def test_help_and_import_load_nothing_heavy():

@@ -28,6 +28,7 @@ def test_grey_images(tmp_path, suffix, dtype):
 def test_colours_and_fractions_are_refused(tmp_path):
     cv2.imwrite(str(tmp_path / "colour.png"), np.arange(60, dtype=np.uint8).reshape(4, 5, 3))
     np.save(tmp_path / "float.npy", np.ones((3, 4)))
-    for name in ("colour.png", "float.npy"):
+    cv2.imwrite(str(tmp_path / "lossy.jpg"), np.arange(60, dtype=np.uint8).reshape(6, 10))
+    for name in ("colour.png", "float.npy", "lossy.jpg"):
         with pytest.raises(FileError, match=rf"{name}: expected a label image"):
             read_labels(tmp_path / name)

@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from slanted.errors import InputError
-from slanted.output.pictures import ERROR_COLOURS, colour_disparity, colour_error, mosaic
+from slanted.output.pictures import (
+    BOUNDARY_COLOUR,
+    ERROR_COLOURS,
+    JUNCTION3_COLOUR,
+    JUNCTION4_COLOUR,
+    colour_disparity,
+    colour_error,
+    colour_segments,
+    grey_strength,
+    mosaic,
+    paint_boundaries,
+    paint_regions,
+)
+from slanted.regions import build_regions
 
 
 def test_near_is_bright_and_unknown_black():
@@ -48,3 +61,37 @@ def test_mosaic_fills_up_with_black():
     picture = mosaic([tile, tile, tile])
     assert picture.shape == (4, 6, 3)
     assert picture[3, 5, 0] == 0
+
+
+LABELS = np.kron([[0, 1], [2, 3]], np.ones((10, 12), int)).astype(np.int32)
+IMAGE = np.dstack([LABELS * 50] * 3).astype(np.uint8)
+
+
+def test_boundaries_are_lines_between_segments():
+    picture = paint_boundaries(IMAGE, LABELS)
+    line = (picture == BOUNDARY_COLOUR).all(axis=2)
+    expected = np.zeros(LABELS.shape, bool)
+    expected[9] = True
+    expected[:, 11] = True
+    np.testing.assert_array_equal(line, expected)
+    assert (IMAGE[9] == np.dstack([LABELS * 50] * 3)[9]).all()  # the image itself is left alone
+
+
+def test_junctions_are_marked_by_kind():
+    four = paint_regions(IMAGE, build_regions(LABELS))
+    assert tuple(four[9, 11]) == JUNCTION4_COLOUR
+    three = np.where(LABELS == 3, 2, LABELS).astype(np.int32)
+    assert tuple(paint_regions(IMAGE, build_regions(three))[9, 11]) == JUNCTION3_COLOUR
+
+
+def test_segments_in_their_mean_colours():
+    picture = colour_segments(build_regions(LABELS), IMAGE)
+    np.testing.assert_array_equal(picture, IMAGE)
+
+
+def test_strengths_are_grey():
+    picture = grey_strength(np.array([[0, 0.5, 1.0]], np.float32))
+    assert picture[0, 0] == 0
+    assert 100 < picture[0, 1] < 160
+    assert picture[0, 2] == 255
+    assert grey_strength(np.zeros((2, 2), np.float32)).max() == 0

@@ -29,10 +29,14 @@ def test_parts_equal_their_naive_twin(shape):
 
 @settings(max_examples=60, deadline=None)
 @given(SHAPES, st.integers(1, 12), st.none() | st.integers(1, 10))
-def test_merging_equals_its_naive_twin(shape, min_size, max_count):
+def test_merging_equals_its_naive_twin(shape, min_size, most):
     labels, lab = random_image(*shape)
-    ours = connected_segments(labels, lab, min_size, max_count)
-    np.testing.assert_array_equal(ours, naive.merge_small_parts(labels, lab, min_size, max_count))
+    counts = None if most is None else (max(1, most - 2), most)
+    ours = connected_segments(labels, lab, min_size, counts)
+    np.testing.assert_array_equal(ours, naive.merge_small_parts(labels, lab, min_size, counts))
+    if counts is not None:
+        parts = int(split_connected(labels).max()) + 1
+        assert min(parts, counts[0]) <= ours.max() + 1 <= counts[1]
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.segmentation.colour import lab_planes
-from slanted.segmentation.slic import _borders, _grid_labels, slic
+from slanted.segmentation.slic import _grid, _grid_labels, slic
 from slanted.segmentation.slic_kernels import assign, mean_features, refit_planes
 from slanted.settings import SlicSettings
 
@@ -157,8 +157,13 @@ def test_a_map_without_any_disparity_is_like_none():
     )
 
 
-@pytest.mark.parametrize(("size", "step"), [(10, 3.0), (1, 5.0), (7, 0.5), (1242, 21.6)])
-def test_borders_cover_everything(size, step):
-    borders = _borders(size, step)
-    assert (borders[0], borders[-1]) == (0, size)
-    assert (np.diff(borders) >= 1).all()
+@pytest.mark.parametrize(
+    ("height", "width", "count"),
+    [(375, 1242, 1000), (375, 1242, 20), (30, 437, 30), (400, 10, 2), (9, 9, 20), (40, 40, 5)],
+)
+def test_the_grid_has_as_many_cells_as_asked_for(height, width, count):
+    columns, rows = _grid(height, width, count)
+    for borders, size in ((columns, width), (rows, height)):
+        assert (borders[0], borders[-1]) == (0, size)
+        assert (np.diff(borders) >= 1).all()
+    assert abs((len(columns) - 1) * (len(rows) - 1) - count) <= max(1, 0.05 * count)

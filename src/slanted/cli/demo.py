@@ -31,7 +31,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.io import write_image
-    from slanted.output.folder import check_folder, file_names, summary, whole_folder, write_result
+    from slanted.output.folder import check_folder, file_names, whole_folder, write_result
     from slanted.output.pictures import colour_disparity, colour_error, mosaic
     from slanted.pipeline import estimate
 
@@ -67,4 +67,4 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         "",
         f"wrote to {output}: {', '.join(files)}",
     ]
-    report.outcome({**summary(result), "errors": scores, "files": files}, lines)
+    report.outcome({**result.summary(), "errors": scores, "files": files}, lines)

@@ -56,7 +56,7 @@ def command(
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
     from slanted.io import read_disparity, read_image, read_labels
     from slanted.matching.images import check_pair
-    from slanted.output.folder import check_folder, file_names, summary, whole_folder, write_result
+    from slanted.output.folder import check_folder, file_names, whole_folder, write_result
     from slanted.pipeline import estimate
 
     if disparity is None:
@@ -87,7 +87,7 @@ def command(
         with whole_folder(output) as folder:
             write_result(folder, result, images[0], calibration, inputs)
             files = file_names(folder)
-    outcome = {**summary(result), "inputs": inputs, "output": str(output), "files": files}
+    outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
     lines = [*seconds_table(result.seconds), "", f"wrote {', '.join(files)} to {output}"]
     if "disparity.png" not in files:
         lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,10 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Cut IMAGE into superpixels; write labels, pictures and, for UCM methods, the contour map."""
+    """Cut IMAGE into superpixels; write labels, pictures and, for UCM methods, the contour map.
+
+    Without --disparity, the method slic+disparity is taken for slic.
+    """
     from slanted.io import read_disparity, read_image, write_image, write_labels
     from slanted.matching.images import check_image
     from slanted.output.folder import file_names, whole_folder
@@ -47,6 +51,11 @@ def command(
     from slanted.regions import build_regions
     from slanted.segmentation import make_ucm, segment
 
+    chosen = settings.segmentation
+    if disparity is None and chosen.method == "slic+disparity":
+        chosen = dataclasses.replace(chosen, method="slic")  # one image has no disparity to see
+    if chosen.method != "slic+disparity":
+        refuse_without("segmentation.method=slic+disparity", {"--disparity": disparity})
     if disparity is None:
         refuse_without("--disparity", {"--disparity-scale": disparity_scale})
     with Report(quiet=quiet, as_json=as_json) as report:
@@ -56,16 +65,19 @@ def command(
             given = read_disparity(disparity, scale=disparity_scale)
         check_size(disparity, given, pixels)
         report.progress("segmentation")
-        regions = build_regions(segment(pixels, settings.segmentation, given), pixels)
+        ucm = None
+        if "ucm" in chosen.method:
+            ucm = make_ucm(pixels, chosen)
+        regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
         with whole_folder(output) as folder:
             write_labels(folder / "segments.npy", regions.labels)
             write_image(folder / "segments_colour.png", paint_regions(pixels, regions))
             write_image(folder / "segments_mean.png", colour_segments(regions, pixels))
-            if "ucm" in settings.segmentation.method:
-                strength = make_ucm(pixels, settings.segmentation).picture()
-                write_image(folder / "ucm.png", grey_strength(strength))
+            if ucm is not None:
+                write_image(folder / "ucm.png", grey_strength(ucm.picture()))
             files = file_names(folder)
     counts = {
+        "method": chosen.method,
         "segments": regions.count,
         "boundaries": regions.number_of_edges,
         "junctions3": len(regions.junctions3),

@@ -17,6 +17,8 @@ from slanted.io.images import read_image
 def read_labels(path: Path | str) -> NDArray[np.integer[Any]]:
     """Read a label image: NPY of integers, or a grey PNG, TIFF or PGM of 8 or 16 bit.
 
+    More than 65,536 labels need NPY.
+
     Raises
     ------
     FileError
@@ -26,6 +28,8 @@ def read_labels(path: Path | str) -> NDArray[np.integer[Any]]:
     labels: NDArray[Any]
     if path.suffix.lower() == ".npy":
         labels = npy.decode(path, read_bytes(path))
+    elif read_bytes(path).startswith(b"\xff\xd8"):
+        raise FileError(path, "expected a label image, got a JPEG, which changes numbers; use PNG")
     else:
         labels = read_image(path)
     if labels.dtype.kind not in "iu" or labels.ndim != 2:

@@ -12,7 +12,7 @@ from slanted.errors import InputError
 from slanted.labels import BoundaryLabel
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
-from slanted.model.planes import check_particles
+from slanted.model.planes import check_planes
 from slanted.model.potentials import (
     boundary_cost,
     colour_cost,
@@ -78,7 +78,7 @@ def energy(
     InputError
         If planes or labels have the wrong shape, or the regions have no colours.
     """
-    particles = check_particles(regions, np.asarray(planes)[:, None])
+    particles = check_planes(regions, planes)[:, None]
     labels = _check_edge_labels(regions, labels)
     edge = np.arange(len(labels))
     boundary = boundary_cost(regions, observations, particles, settings.truncation)[:, :, 0]

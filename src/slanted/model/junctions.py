@@ -1,4 +1,4 @@
-"""Which boundary labels can meet in a point (paper, Figures 2 and 3).
+"""Which boundary labels can meet in a point (paper, Figures 1 and 2).
 
 The figures are drawings; their captions leave some cases open, which are decided here:
 
@@ -60,7 +60,7 @@ IMPOSSIBLE_THREE_WAY: dict[str, frozenset[Labelling]] = {
     # hinge, coplanar and occlusion, the superpixel with the coplanar boundary in front
     "g": _labellings("co hi lo, co lo hi, hi co ro, hi ro co, lo hi co, ro co hi"),
 }
-"""Figure 2: the impossible (o_ij, o_jk, o_ik), by case."""
+"""Figure 1: the impossible (o_ij, o_jk, o_ik), by case."""
 
 VALID_FOUR_WAY: dict[str, frozenset[Labelling]] = {
     # 4 coplanar boundaries
@@ -74,7 +74,7 @@ VALID_FOUR_WAY: dict[str, frozenset[Labelling]] = {
     "f": _labellings("lo co ro co"),
     "g": _labellings("ro co lo co"),
 }
-"""Figure 3: the valid (o_pq, o_qr, o_rs, o_ps) of p, q, r, s in cyclic order, by case."""
+"""Figure 2: the valid (o_pq, o_qr, o_rs, o_ps) of p, q, r, s in cyclic order, by case."""
 
 
 @cache

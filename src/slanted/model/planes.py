@@ -25,14 +25,31 @@ def check_particles(regions: Regions, particles: Any) -> Floats:
     InputError
         If the shape differs or a number is not finite.
     """
-    array = np.ascontiguousarray(particles, np.float64)
+    array: Floats = np.ascontiguousarray(particles, np.float64)
     if array.ndim != 3 or array.shape[::2] != (regions.count, 3) or array.size == 0:
         raise InputError(
             f"particles: expected α, β, γ of one or more planes for each of {regions.count} "
             f"segments, shape ({regions.count}, N, 3), got {array.shape}"
         )
+    return _finite("particles", array)
+
+
+def check_planes(regions: Regions, planes: Any) -> Floats:
+    """Return one plane a segment, (n, 3), as C-ordered float64; see `check_particles`."""
+    array: Floats = np.ascontiguousarray(planes, np.float64)
+    if array.shape != (regions.count, 3):
+        raise InputError(
+            f"planes: expected α, β, γ of one plane for each of {regions.count} segments, shape "
+            f"({regions.count}, 3), got {array.shape}"
+        )
+    return _finite("planes", array)
+
+
+def _finite(argument: str, array: Floats) -> Floats:
     if not np.isfinite(array).all():
-        raise InputError("particles: expected finite planes, got NaN or infinity; leave those out")
+        raise InputError(
+            f"{argument}: expected finite planes, got NaN or infinity; put any plane in their place"
+        )
     return array
 
 

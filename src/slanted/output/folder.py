@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shutil
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted import __version__
 from slanted.errors import FileError
 from slanted.io import (
     npy,
@@ -26,16 +24,17 @@ from slanted.io import (
     write_ply,
 )
 from slanted.io.disparity import KITTI_LIMIT
-from slanted.output.pictures import colour_disparity, paint_regions
+from slanted.output.pictures import colour_disparity, paint_labels, paint_regions
+from slanted.output.stored import ARRAYS, RECORD, SETTINGS, encode_arrays
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from slanted.io import Calibration
     from slanted.matching import Image
     from slanted.result import Result
 
-RECORD = "run.json"
-"""Written last: a folder that has it is complete."""
-OPTIONAL = ("disparity.png", "depth.npy", "cloud.ply")
+OPTIONAL = ("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png")
 """Files that some runs do not write; an earlier run's would stand beside the wrong disparity."""
 
 
@@ -66,6 +65,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     try:
         staging.mkdir(parents=True)
         yield staging
+        # The record goes last: a folder that has it is complete.
         names = sorted((file.name for file in staging.iterdir()), key=lambda name: name == RECORD)
         for name in (*names, *OPTIONAL):
             if (folder / name).is_dir():
@@ -87,16 +87,24 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def write_result(
     folder: Path,
     result: Result,
-    left: Image,
+    left: Image | None = None,
     calibration: Calibration | None = None,
     inputs: dict[str, Any] | None = None,
 ) -> None:
-    """Write a result's files.
+    """Write a result's files; ``docs/result.md`` lists them.
 
-    ``disparity.pfm`` and ``.npy`` always; ``disparity.png`` (KITTI, 16 bit) if its range allows;
-    ``disparity_colour.png``; ``segments.npy`` and a picture of them; with a calibration
-    ``depth.npy`` in metres and ``cloud.ply``; ``settings.toml`` and ``run.json``, which records
-    `inputs`, such as file names, too.
+    Parameters
+    ----------
+    folder
+        That exists.
+    result
+        What to write.
+    left
+        The left image, for the pictures that lie over it and the point cloud's colours.
+    calibration
+        Adds ``depth.npy`` in metres and ``cloud.ply``.
+    inputs
+        Recorded in ``run.json``, such as file names.
     """
     disparity = result.disparity
     names = ["disparity.pfm", "disparity.npy"]
@@ -104,37 +112,28 @@ def write_result(
         names.append("disparity.png")
     for name in names:
         write_disparity(folder / name, disparity)
-    write_image(folder / "disparity_colour.png", colour_disparity(disparity))
     write_labels(folder / "segments.npy", result.regions.labels)
-    write_image(folder / "segments_colour.png", paint_regions(left, result.regions))
+    for name, picture in pictures_of(result, left).items():
+        write_image(folder / name, picture)
     if calibration is not None:
         write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity)))
-        write_ply(folder / "cloud.ply", *point_cloud(disparity, left, calibration))
-    result.settings.save(folder / "settings.toml")
-    record = {**summary(result), "inputs": inputs or {}}
+        colours = np.full((*disparity.shape, 3), 128, np.uint8) if left is None else left
+        write_ply(folder / "cloud.ply", *point_cloud(disparity, colours, calibration))
+    write_bytes(folder / ARRAYS, encode_arrays(result))
+    result.settings.save(folder / SETTINGS)
+    record = {**result.summary(), "inputs": inputs or {}}
     write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+
+
+def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:
+    """Return the pictures of a result by file name."""
+    pictures = {"disparity_colour.png": colour_disparity(result.disparity)}
+    if left is not None:
+        pictures["segments_colour.png"] = paint_regions(left, result.regions)
+        pictures["boundaries.png"] = paint_labels(left, result.regions, result.labels)
+    return pictures
 
 
 def file_names(folder: Path) -> list[str]:
     """Return the names of a folder's files."""
     return sorted(file.name for file in folder.iterdir() if file.is_file())
-
-
-def summary(result: Result) -> dict[str, Any]:
-    """Return what ``slanted run --json`` prints of a result."""
-    height, width = result.disparity.shape
-    check = result.rectification
-    return {
-        "version": __version__,
-        "width": width,
-        "height": height,
-        "searched": None if result.searched is None else dataclasses.asdict(result.searched),
-        "disparity_min": float(result.disparity.min()),
-        "disparity_max": float(result.disparity.max()),
-        "matched_percent": 100 * float(np.isfinite(result.matched).mean()),
-        "segments": result.regions.count,
-        "boundaries": result.regions.number_of_edges,
-        "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
-        "rectification": None if check is None else dataclasses.asdict(check),
-        "seconds": {**result.seconds, "total": sum(result.seconds.values())},
-    }

@@ -1,4 +1,4 @@
-"""Pictures of disparities and of their errors."""
+"""Pictures of disparities, their errors, segments and boundary labels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ UNKNOWN_COLOUR = (0, 0, 0)
 BOUNDARY_COLOUR = (255, 220, 0)
 JUNCTION3_COLOUR = (0, 200, 255)
 JUNCTION4_COLOUR = (230, 0, 120)
+
+LABEL_COLOURS = {
+    "coplanar": (0, 158, 115),
+    "hinge": (240, 228, 66),
+    "left in front": (213, 94, 0),
+    "right in front": (86, 180, 233),
+}
+"""Of boundaries; Okabe and Ito's set, safe for colour-blind readers."""
 
 ERROR_STEPS = np.array([0.1875, 0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0], np.float32)
 """Pixels at which the error picture changes colour: KITTI 2015's scale, doubling each time."""
@@ -116,9 +124,9 @@ def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
     import cv2
 
     picture = paint_boundaries(image, regions.labels)
-    for u, v in np.rint(regions.junctions3_position).astype(int).tolist():
+    for u, v in np.floor(regions.junctions3_position).astype(int).tolist():
         cv2.circle(picture, (u, v), 2, JUNCTION3_COLOUR, cv2.FILLED)
-    for u, v in np.rint(regions.junctions4_position).astype(int).tolist():
+    for u, v in np.floor(regions.junctions4_position).astype(int).tolist():
         cv2.rectangle(picture, (u - 3, v - 3), (u + 3, v + 3), JUNCTION4_COLOUR, cv2.FILLED)
     return picture
 
@@ -140,3 +148,41 @@ def grey_strength(strength: NDArray[np.float32]) -> NDArray[np.uint8]:
     white = max(float(np.quantile(strength, 0.999)), 1e-6)
     level: NDArray[np.float32] = np.clip(strength / white, 0, 1) * 255
     return np.rint(level).astype(np.uint8)
+
+
+def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Draw boundaries over the darkened image in the colours of their labels.
+
+    The paper's "left" and "right" are the first and second segment of a pair. A reader sees sides
+    of the image, so occlusions are painted by whether the front segment lies to the left (or, where
+    one is above the other, above), and on the front segment's own pixels.
+    """
+    from slanted.labels import BoundaryLabel
+    from slanted.segmentation.colour import as_rgb8
+
+    first, second = regions.centre[regions.edges].transpose(1, 0, 2)
+    across = np.abs(second - first)
+    beside = across[:, 0] >= across[:, 1]
+    first_is_left = np.where(beside, first[:, 0] <= second[:, 0], first[:, 1] <= second[:, 1])
+    first_in_front = labels == BoundaryLabel.LEFT_OCCLUSION
+    kinds = np.where(labels >= BoundaryLabel.LEFT_OCCLUSION, 2, labels)
+    kinds = np.where((kinds == 2) & (first_in_front != first_is_left), 3, kinds)
+    colours = np.array(list(LABEL_COLOURS.values()), np.uint8)[kinds]
+    front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
+    front = np.where(first_in_front, regions.edges[:, 0], front)
+
+    picture = (as_rgb8(image) // 2).reshape(-1, 3)
+    edge_of = {pair: k for k, pair in enumerate(map(tuple, regions.edges.tolist()))}
+    place = np.arange(regions.labels.size).reshape(regions.labels.shape)
+    for here, there, a, b in (
+        (regions.labels[:, :-1], regions.labels[:, 1:], place[:, :-1], place[:, 1:]),
+        (regions.labels[:-1], regions.labels[1:], place[:-1], place[1:]),
+    ):
+        differ = here != there
+        one, other = here[differ], there[differ]
+        keys = zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True)
+        edge = np.array([edge_of[key] for key in keys], np.int64)
+        for owner, pixels in ((one, a[differ]), (other, b[differ])):
+            shown = (front[edge] == -1) | (front[edge] == owner)
+            picture[pixels[shown]] = colours[edge[shown]]
+    return picture.reshape(*regions.labels.shape, 3)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.int32]
 
+PIXELS_A_SEGMENT = 450
+MOST_BY_ITSELF = 2000
 SMALLEST_MEAN = 4
 """Pixels that a segment must have on average; smaller ones have no plane."""
 INTERSECTION_REGIONS = 0.25
@@ -34,6 +36,7 @@ def segment(
     image: Image,
     settings: SegmentationSettings,
     disparity: NDArray[np.float32] | None = None,
+    ucm: Ucm | None = None,
 ) -> Labels:
     """Cut an image into segments.
 
@@ -45,22 +48,20 @@ def segment(
         Section ``segmentation``.
     disparity
         (H, W) initial disparity, NaN where unknown; needed by ``slic+disparity`` only.
+    ucm
+        From `make_ucm`, if it is at hand already.
 
     Returns
     -------
     labels
         (H, W) int32, 0 … n−1.
     """
+    from slanted.matching.images import check_image
     from slanted.segmentation.colour import lab_planes
     from slanted.segmentation.slic import slic
 
-    count = settings.count
-    largest = max(1, image.shape[0] * image.shape[1] // SMALLEST_MEAN)
-    if count > largest:
-        raise InputError(
-            f"segmentation.count: expected at most {largest} segments for {image.shape[1]}×"
-            f"{image.shape[0]} pixels, got {count}; lower it"
-        )
+    image = check_image("image", image)
+    count = number_of_segments(image, settings)
     lab = lab_planes(image)
     if settings.method == "slic":
         return slic(lab, count, settings.slic)
@@ -70,10 +71,29 @@ def segment(
                 "disparity: segmentation.method=slic+disparity needs the initial disparity, got "
                 "none; give it or use another method"
             )
+        if disparity.shape != image.shape[:2]:
+            raise InputError(
+                f"disparity: expected the image's shape, {image.shape[:2]}, got {disparity.shape}"
+            )
         return slic(lab, count, settings.slic, disparity)
+    ucm = ucm or make_ucm(image, settings)
     if settings.method == "ucm":
-        return _cut(make_ucm(image, settings), settings, count)
-    return _intersection(image, lab, settings)
+        return _cut(ucm, settings, count)
+    return _intersection(image, lab, ucm, settings)
+
+
+def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
+    """Return how many segments to ask for; auto is one for 450 pixels, as on KITTI, up to 2000."""
+    pixels = int(image.shape[0] * image.shape[1])
+    if settings.count is None:
+        return max(1, min(pixels // PIXELS_A_SEGMENT, MOST_BY_ITSELF))
+    largest = max(1, pixels // SMALLEST_MEAN)
+    if settings.count > largest:
+        raise InputError(
+            f"segmentation.count: expected at most {largest} segments for {image.shape[1]}×"
+            f"{image.shape[0]} pixels, got {settings.count}; lower it or use auto"
+        )
+    return settings.count
 
 
 def make_ucm(image: Image, settings: SegmentationSettings) -> Ucm:
@@ -95,7 +115,7 @@ def _cut(ucm: Ucm, settings: SegmentationSettings, regions: int) -> Labels:
     return ucm.cut_regions(settings.ucm.regions or regions)
 
 
-def _intersection(image: Image, lab: Any, settings: SegmentationSettings) -> Labels:
+def _intersection(image: Image, lab: Any, ucm: Ucm, settings: SegmentationSettings) -> Labels:
     """Intersect SLIC with UCM regions, with tiny pieces merged into the most similar neighbour.
 
     How many pieces that gives is not known beforehand, so SLIC is asked again for more or fewer.
@@ -105,17 +125,20 @@ def _intersection(image: Image, lab: Any, settings: SegmentationSettings) -> Lab
     from slanted.segmentation.connectivity import connected_segments
     from slanted.segmentation.slic import slic
 
-    count = settings.count
-    regions = _cut(make_ucm(image, settings), settings, max(1, round(INTERSECTION_REGIONS * count)))
+    count = number_of_segments(image, settings)
+    regions = _cut(ucm, settings, max(1, round(INTERSECTION_REGIONS * count)))
     tiny = max(1, int(TINY_SHARE * image.shape[0] * image.shape[1] / count))
     asked = count
-    pieces = regions
+    best, best_misfit = regions, np.inf
     for _ in range(ROUNDS):
         cells = slic(lab, asked, settings.slic)
         joint = cells.astype(np.int64) * (int(regions.max()) + 1) + regions
         pieces = connected_segments(joint, lab, tiny)
         found = int(pieces.max()) + 1
-        if abs(found / count - 1) <= TOLERANCE:
+        misfit = abs(found / count - 1)
+        if misfit < best_misfit:
+            best, best_misfit = pieces, misfit
+        if misfit <= TOLERANCE:
             break
         asked = max(1, round(asked * count / found))
-    return pieces
+    return best

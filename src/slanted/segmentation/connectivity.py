@@ -15,7 +15,7 @@ def connected_segments(
     labels: NDArray[np.integer[Any]],
     lab: NDArray[np.uint8],
     min_size: int,
-    max_count: int | None = None,
+    counts: tuple[int, int] | None = None,
 ) -> Labels:
     """Split labels into their 4-connected parts and merge parts that are too small.
 
@@ -30,8 +30,9 @@ def connected_segments(
         (3, H, W) 8-bit Lab planes.
     min_size
         Smallest segment to keep, in pixels.
-    max_count
-        Most segments to keep; the smallest are merged until no more are left.
+    counts
+        Fewest and most segments to end with, if the image allows: small ones are spared at the
+        former, and the smallest are merged until the latter.
 
     Returns
     -------
@@ -41,10 +42,17 @@ def connected_segments(
     parts = split_connected(labels)
     count = int(parts.max()) + 1
     sizes, colours = _part_colours(lab, parts, count)
-    order = np.argsort(sizes, kind="stable")
     start, neighbours = _neighbour_lists(parts, count)
-    limit = count if max_count is None else max_count
-    root = _merge_small(order, sizes, colours, start, neighbours, min_size, limit)
+    fewest, most = (1, count) if counts is None else counts
+    root = np.arange(count, dtype=np.int32)
+    chains = np.stack([np.full(count, -1, np.int32), np.arange(count, dtype=np.int32)])
+    remaining = count
+    # First what is too small; then, if there are still too many, the smallest whatever their size.
+    for target, smallest in ((fewest, min_size), (most, np.iinfo(np.int64).max)):
+        order = np.argsort(sizes, kind="stable")
+        remaining = _merge_small(
+            order, sizes, colours, start, neighbours, root, chains, remaining, target, smallest
+        )
     merged: Labels = _renumber(root[parts], count)
     return merged
 
@@ -125,18 +133,24 @@ def _merge_small(
     colours: NDArray[np.float64],
     start: NDArray[np.int64],
     neighbours: Labels,
+    root: Labels,
+    chains: Labels,
+    remaining: int,
+    fewest: int,
     min_size: int,
-    max_count: int,
-) -> Labels:
-    """Return for each part the part it ends up in; `sizes` and `colours` (sums) are overwritten."""
-    count = remaining = len(sizes)
-    root = np.arange(count, dtype=np.int32)
-    # The parts that were merged, as a linked list from each root: its neighbours are theirs.
-    following = np.full(count, -1, np.int32)
-    last = np.arange(count, dtype=np.int32)
+) -> int:
+    """Merge parts below `min_size`, in the given order, until `fewest` remain; return how many do.
+
+    `sizes` and `colours` (sums) of the parts that remain are kept up to date, `root` tells where
+    each part has gone, and `chains` holds, from each root, the linked list of the parts merged into
+    it (next, and last): their neighbours are its neighbours.
+    """
+    following, last = chains[0], chains[1]
     for part in order:
+        if remaining <= fewest:
+            break
         here = _find(root, part)
-        if sizes[here] >= min_size and remaining <= max_count:
+        if here != part or sizes[here] >= min_size:
             continue
         best, best_distance = -1, np.inf
         member = here
@@ -161,9 +175,11 @@ def _merge_small(
             colours[best, f] += colours[here, f]
         following[last[best]] = here
         last[best] = last[here]
-    for part in range(count):
+    for part in range(len(root)):
         root[part] = _find(root, part)
-    return root
+        if root[part] != part:
+            sizes[part] = np.iinfo(np.int64).max  # merged: at the end of every later order
+    return remaining
 
 
 @njit(cache=True, nogil=True)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
-LARGEST_COUNT = 1.05
-"""Segments to keep for each one asked for: texture makes cells fall apart into large pieces."""
 
 
 def slic(
@@ -59,10 +57,10 @@ def slic(
         (H, W), 0 … n−1, each 4-connected.
     """
     height, width = lab.shape[1:]
-    step = float(np.sqrt(height * width / count))
-    columns, rows = _borders(width, step), _borders(height, step)
+    columns, rows = _grid(height, width, count)
     labels = _grid_labels(columns, rows)
     cells = (len(columns) - 1) * (len(rows) - 1)
+    step = float(np.sqrt(height * width / cells))
     centres = np.zeros((cells, 5), np.float32)
     mean_features(lab, labels, centres)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
@@ -80,12 +78,25 @@ def slic(
         if disparity is not None:
             refit_planes(seen, labels, centres, planes, settings.truncation)
     smallest = max(1, int(SMALLEST_SHARE * step * step))
-    return connected_segments(labels, lab, smallest, max(1, round(LARGEST_COUNT * count)))
+    counts = -(-count * 95 // 100), max(1, count * 105 // 100)
+    return connected_segments(labels, lab, smallest, counts)
 
 
-def _borders(size: int, step: float) -> NDArray[np.int32]:
-    """Cut 0 … size into parts of about `step`."""
-    parts = min(size, max(1, round(size / step)))
+def _grid(height: int, width: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the borders of about `count` cells that are as square as their number allows."""
+    step = np.sqrt(height * width / count)
+    choices = []
+    for rounded in (np.floor, np.ceil):
+        columns = min(width, max(1, int(rounded(width / step))))
+        choices.append((columns, min(height, max(1, round(count / columns)))))
+        rows = min(height, max(1, int(rounded(height / step))))
+        choices.append((min(width, max(1, round(count / rows))), rows))
+    columns, rows = min(choices, key=lambda grid: abs(grid[0] * grid[1] - count))
+    return _borders(width, columns), _borders(height, rows)
+
+
+def _borders(size: int, parts: int) -> NDArray[np.int32]:
+    """Cut 0 … size into equal parts."""
     return (np.arange(parts + 1) * size // parts).astype(np.int32)
 
 

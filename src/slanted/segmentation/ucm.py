@@ -40,7 +40,7 @@ class Ucm:
         return self._numbered(cut.labelisation_leaves(self.tree))
 
     def cut_threshold(self, threshold: float) -> Labels:
-        """Return the regions that contours of at least this strength separate."""
+        """Return the regions that contours stronger than this separate."""
         if self._is_one_region():
             return np.zeros(self.shape, np.int32)
         explorer = higra.HorizontalCutExplorer(self.tree, self.altitudes)

@@ -1,0 +1,148 @@
+"""From messages to a labelling: candidates, then moves that never raise the energy.
+
+The paper does not say how a labelling is read off the messages. Here two are made, each variable's
+own choice (argmin of its belief) and sequential choices that respect each other, and both are
+improved: single variables first (ICM), then segment-star moves, which re-optimise a plane together
+with all its boundary labels exactly. A boundary label rarely changes alone, because its junctions
+forbid it; all labels round a segment often do together with the segment's plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.inference.colouring import Ints
+from slanted.inference.decode_kernels import (
+    JunctionCosts,
+    decide_labels,
+    decide_planes,
+    descend_coordinates,
+)
+from slanted.inference.decode_star_kernels import descend_stars
+from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
+from slanted.inference.messages_kernels import reduce_labels
+from slanted.inference.messages_sweep import Sweeper
+from slanted.inference.messages_topology import Topology, build_topology
+from slanted.model.factor_graph import LABELS, FactorGraph
+
+MOST_ROUNDS = 100
+"""Each round gains or is the last, so this ends nothing but a very long tail."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """A particle for each segment, a label for each edge.
+
+    Parameters
+    ----------
+    planes
+        (n,) int32 particle of each segment.
+    labels
+        (E,) int32 label of each edge.
+    energy
+        Their cost.
+    """
+
+    planes: Ints
+    labels: Ints
+    energy: float
+
+
+class Decoder:
+    """Turns messages into labellings of one graph.
+
+    Parameters
+    ----------
+    graph
+        What to label.
+    problem, topology
+        Of the graph, if they are at hand.
+    """
+
+    def __init__(
+        self, graph: FactorGraph, problem: Problem | None = None, topology: Topology | None = None
+    ) -> None:
+        self._graph = graph
+        self._problem = problem or build_problem(graph)
+        self._topology = topology or build_topology(graph)
+        self._ends = np.array(graph.edges, np.int32)
+        self._three = _junction_costs(graph.junctions3, self._problem.three)
+        self._four = _junction_costs(graph.junctions4, self._problem.four)
+
+    def labelling(self, planes: NDArray[np.integer], labels: NDArray[np.integer]) -> Labelling:
+        """Copy states that a caller chose and compute their energy.
+
+        Raises
+        ------
+        InputError
+            If they are of the wrong number or out of range.
+        """
+        graph = self._graph
+        for name, states, count, stop in (
+            ("planes", planes, *graph.plane_costs.shape),
+            ("labels", labels, len(graph.edges), LABELS),
+        ):
+            fits = states.shape == (count,) and states.dtype.kind in "iu"
+            if not fits or (count and not 0 <= states.min() <= states.max() < stop):
+                raise InputError(
+                    f"{name}: expected {count} integers 0 … {stop - 1}, got shape {states.shape} "
+                    f"of type {states.dtype}; states are indices into the graph's costs"
+                )
+        return self._measured(planes.astype(np.int32), labels.astype(np.int32))
+
+    def independent(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
+        """Let each variable take the state of its least belief, ties by the lowest index."""
+        sweeper = Sweeper(self._problem, self._topology)
+        planes = sweeper.plane_beliefs(messages, epsilon).argmin(axis=1)
+        labels = sweeper.label_beliefs(messages, epsilon).argmin(axis=1)
+        return self._measured(planes.astype(np.int32), labels.astype(np.int32))
+
+    def sequential(self, messages: Messages) -> Labelling:
+        """Decide planes, then labels, each given all those before it and messages for the rest."""
+        graph, problem = self._graph, self._problem
+        reduced = np.empty((len(graph.edges), problem.edge_costs.shape[2]))
+        everyone = np.arange(len(graph.edges), dtype=np.int32)
+        reduce_labels(
+            everyone, problem.edge_costs, messages.to_label, problem.edge_counts, 0.0, reduced
+        )
+        planes = decide_planes(
+            self._topology.star, problem.plane_costs, reduced, messages.to_first, messages.to_second
+        )
+        pairs = planes[graph.edges[:, 0]] * graph.plane_costs.shape[1] + planes[graph.edges[:, 1]]
+        label_costs = problem.label_costs + problem.edge_costs[everyone, :, pairs]
+        labels = decide_labels(
+            self._topology.touching, label_costs, self._three, self._four,
+            messages.to_junctions3, messages.to_junctions4,
+        )  # fmt: skip
+        return self._measured(planes, labels)
+
+    def polish(self, start: Labelling) -> Labelling:
+        """Improve a labelling by single moves, then by segment-star moves, until none gains."""
+        planes, labels = start.planes.copy(), start.labels.copy()
+        problem = self._problem
+        for descend in (descend_coordinates, descend_stars):
+            descend(
+                self._topology.star, self._topology.touching, self._ends, problem.plane_costs,
+                problem.label_costs, problem.edge_costs, self._three, self._four, MOST_ROUNDS,
+                planes, labels,
+            )  # fmt: skip
+        end = self._measured(planes, labels)
+        return end if end.energy < start.energy else start
+
+    def decode(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
+        """Return the better of the two candidates, both polished."""
+        candidates = self.independent(messages, epsilon), self.sequential(messages)
+        return min((self.polish(c) for c in candidates), key=lambda found: found.energy)
+
+    def _measured(self, planes: Ints, labels: Ints) -> Labelling:
+        return Labelling(planes, labels, self._graph.energy(planes, labels))
+
+
+def _junction_costs(scopes: Ints, junctions: Junctions3or4) -> JunctionCosts:
+    # Copied, as the edges are: to Numba an array that cannot be written to has another type.
+    tables = junctions.tables[:, 0].reshape(len(junctions.tables), -1).copy()
+    return np.array(scopes, np.int32), junctions.kinds, tables

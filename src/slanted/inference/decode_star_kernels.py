@@ -1,0 +1,261 @@
+"""Numba kernels of segment-star moves: one plane and all its boundary labels at once, exactly.
+
+Each junction at a segment holds two of its boundary labels (the other edges of the junction lie
+between other segments and stand still). So, given the plane, the labels round a segment form a
+cycle, or paths where the segment meets the image border. Dynamic programming solves these for all
+particles at once: along a path, conditioned on its first label, which a cycle comes back to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from slanted.inference.colouring import Ints
+from slanted.inference.decode_chain_kernels import NONE, order_labels, read_chain, solve_chain
+from slanted.inference.decode_kernels import (
+    JunctionCosts,
+    is_gain,
+    junction_state,
+    label_move,
+    plane_move,
+)
+from slanted.inference.messages_kernels import Floats, Lists
+from slanted.inference.messages_label_kernels import LABELS
+
+
+@njit(cache=True, nogil=True)
+def _link_labels(
+    segment: int, star: Lists, touching: Lists, three: JunctionCosts, four: JunctionCosts,
+    labels: Ints, position: Ints, costs: Floats, links: Ints, link_costs: Floats,
+) -> bool:  # fmt: skip
+    """Write the costs that junctions put on the labels of a star, with all other labels fixed.
+
+    Parameters
+    ----------
+    position
+        (E,) place of each edge in the star, NONE outside.
+    costs
+        (degree, 4, N) to which costs of single labels are added.
+    links, link_costs
+        (degree, 2) up to two neighbours of each label and (degree, 2, 4, 4) the costs of (its own,
+        the neighbour's) label.
+
+    Returns
+    -------
+    simple
+        False if a junction holds three of the labels or a label has three neighbours: then the
+        star is no union of paths and cycles, and nothing here may be used.
+    """
+    start, edges, _ = star
+    first = start[segment]
+    degree = start[segment + 1] - first
+    links[:degree] = NONE
+    link_costs[:degree] = 0.0
+    for k in range(degree):
+        e = edges[first + k]
+        for place in range(touching[0][e], touching[0][e + 1]):
+            j, slot = touching[1][place], touching[2][place]
+            scopes, kinds, tables = three
+            if j >= len(kinds):
+                j -= len(kinds)
+                scopes, kinds, tables = four
+            scope, table = scopes[j], tables[kinds[j]]
+            partner, partner_slot = NONE, NONE
+            for other in range(len(scope)):
+                if other != slot and position[scope[other]] != NONE:
+                    if partner != NONE:
+                        return False
+                    partner, partner_slot = position[scope[other]], other
+            shift = 2 * (len(scope) - 1 - slot)
+            state = junction_state(scope, labels) & ~(3 << shift)
+            if partner == NONE:
+                for x in range(LABELS):
+                    costs[k, x] += table[state | (x << shift)]
+                continue
+            side = 0 if links[k, 0] == NONE or links[k, 0] == partner else 1
+            if links[k, side] != NONE and links[k, side] != partner:
+                return False
+            links[k, side] = partner
+            partner_shift = 2 * (len(scope) - 1 - partner_slot)
+            state &= ~(3 << partner_shift)
+            for x in range(LABELS):
+                for y in range(LABELS):
+                    entry = table[state | (x << shift) | (y << partner_shift)]
+                    link_costs[k, side, x, y] += entry
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _add_plane_costs(
+    segment: int, star: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
+    planes: Ints, costs: Floats,
+) -> None:  # fmt: skip
+    """Write, for each label of a star and each particle, the costs of the edge itself."""
+    start, edges, sides = star
+    states = costs.shape[2]
+    for k in range(start[segment + 1] - start[segment]):
+        e, side = edges[start[segment] + k], sides[start[segment] + k]
+        other = planes[ends[e, 1 - side]]
+        # Entries (a, other) or (other, a) of a flat table, for all particles a.
+        first, step = (other, states) if side == 0 else (other * states, 1)
+        for x in range(LABELS):
+            row, unary = edge_costs[e, x], label_costs[e, x]
+            for a in range(states):
+                costs[k, x, a] = unary + row[first + a * step]
+
+
+@njit(cache=True, nogil=True)
+def _current_cost(
+    degree: int, particle: int, plane_cost: float, current: Ints, costs: Floats,
+    links: Ints, link_costs: Floats,
+) -> float:  # fmt: skip
+    """Return what a star costs as it is."""
+    total = plane_cost
+    for k in range(degree):
+        total += costs[k, current[k], particle]
+        for s in range(2):
+            if links[k, s] > k:  # each link once
+                total += link_costs[k, s, current[k], current[links[k, s]]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def star_move(
+    segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
+    label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
+    position: Ints, planes: Ints, labels: Ints,
+) -> bool:  # fmt: skip
+    """Give a segment its best plane and its edges their best labels, jointly.
+
+    A star that is no union of paths and cycles gets single moves of its variables instead.
+
+    Parameters
+    ----------
+    position
+        (E,) working memory, NONE everywhere before and after.
+
+    Returns
+    -------
+    changed
+        Whether anything did: only if that lowers the energy.
+    """
+    start, edges, _ = star
+    first = start[segment]
+    degree = start[segment + 1] - first
+    states = plane_costs.shape[1]
+    costs = np.empty((degree, LABELS, states))
+    links, link_costs = np.empty((degree, 2), np.int32), np.empty((degree, 2, LABELS, LABELS))
+    _add_plane_costs(segment, star, ends, label_costs, edge_costs, planes, costs)
+    for k in range(degree):
+        position[edges[first + k]] = k
+    simple = _link_labels(
+        segment, star, touching, three, four, labels, position, costs, links, link_costs
+    )
+    for k in range(degree):
+        position[edges[first + k]] = NONE
+    if not simple:
+        changed = False
+        while _single_moves(
+            segment, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
+            planes, labels,
+        ):  # fmt: skip
+            changed = True
+        return changed
+
+    chain, side = np.empty(degree, np.int32), np.empty(degree, np.int32)
+    chain_start = np.empty(degree + 1, np.int32)
+    count = order_labels(degree, links, chain, side, chain_start)
+    forward = np.empty((degree, LABELS, LABELS, states))
+    total = plane_costs[segment].copy()
+    for c in range(count):
+        low, high = chain_start[c], chain_start[c + 1]
+        solve_chain(chain[low:high], side[low:high], costs, link_costs, forward[low:high], total)
+    particle = np.argmin(total)
+    current = labels[edges[first : first + degree]]
+    before = _current_cost(
+        degree, planes[segment], plane_costs[segment, planes[segment]], current, costs, links,
+        link_costs,
+    )  # fmt: skip
+    if not is_gain(total[particle], before):
+        return False
+    planes[segment] = particle
+    for c in range(count):
+        low, high = chain_start[c], chain_start[c + 1]
+        read_chain(
+            chain[low:high], side[low:high], link_costs, forward[low:high], particle, current
+        )
+    for k in range(degree):
+        labels[edges[first + k]] = current[k]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _single_moves(
+    segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
+    label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
+    planes: Ints, labels: Ints,
+) -> bool:  # fmt: skip
+    """Improve the plane of a segment, then the labels of its edges, each with all else fixed."""
+    start, edges, _ = star
+    changed: bool = plane_move(segment, star, ends, plane_costs, edge_costs, planes, labels)
+    for e in edges[start[segment] : start[segment + 1]]:
+        changed |= label_move(
+            e, touching, ends, label_costs, edge_costs, three, four, plane_costs.shape[1],
+            planes, labels,
+        )  # fmt: skip
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def _mark_affected(
+    edge: int, touching: Lists, ends: Ints, three: JunctionCosts, four: JunctionCosts,
+    due: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Mark the segments whose best star may differ after a change of one label."""
+    start, junctions, _ = touching
+    due[ends[edge, 0]] = due[ends[edge, 1]] = True
+    for place in range(start[edge], start[edge + 1]):
+        j, scopes = junctions[place], three[0]
+        if j >= len(scopes):
+            j, scopes = j - len(scopes), four[0]
+        for other in scopes[j]:
+            due[ends[other, 0]] = due[ends[other, 1]] = True
+
+
+@njit(cache=True, nogil=True)
+def descend_stars(
+    star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
+    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, rounds: int,
+    planes: Ints, labels: Ints,
+) -> int:  # fmt: skip
+    """Make star moves in place until none gains, at most `rounds` a segment; count the rounds.
+
+    A segment is tried again only after something that its star depends on has changed.
+    """
+    start, edges, sides = star
+    position = np.full(len(labels), NONE, np.int32)
+    due = np.ones(len(planes), np.bool_)
+    for done in range(rounds):
+        changed = False
+        for i in range(len(planes)):
+            if not due[i]:
+                continue
+            old_plane, old_labels = planes[i], labels[edges[start[i] : start[i + 1]]]
+            moved = star_move(
+                i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
+                position, planes, labels,
+            )  # fmt: skip
+            if moved:
+                changed = True
+                for k in range(len(old_labels)):
+                    e = edges[start[i] + k]
+                    if labels[e] != old_labels[k]:
+                        _mark_affected(e, touching, ends, three, four, due)
+                    if planes[i] != old_plane:
+                        due[ends[e, 1 - sides[start[i] + k]]] = True
+            due[i] = False
+        if not changed:
+            return done + 1
+    return rounds

@@ -1,0 +1,111 @@
+"""Planes to start from: a robust fit to each segment's own matches (paper §3.2, Algorithm 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.inference.plane_kernels import inlier_moments
+from slanted.model.observations import Matches, Observations
+from slanted.model.planes import shifted_planes
+from slanted.model.potentials import disparity_cost
+from slanted.regions.structure import Floats, Regions
+
+FEWEST_MATCHES = 3
+SMALLEST_SPREAD = 0.02
+"""Of the matches' covariance, as the determinant's share of that of all the segment's pixels: below
+it they cover too little of the segment, or lie too nearly on a line, to tell its slope."""
+REACHES = (4.0, 2.0, 1.0, 1.0)
+"""Of the truncation K: the residuals of the matches that each round fits."""
+
+
+def fit_local_planes(regions: Regions, observations: Observations, K: float) -> Floats:
+    """Fit a plane to every segment's matches, or take a neighbour's where there are too few.
+
+    The paper says "local fitting" and no more. Here least squares over all matches and over those
+    near their median disparity are each refined on their inliers, and the one with the lower
+    truncated cost φ_seg is kept. A segment without enough matches takes the plane, extended, of the
+    neighbour that lies farthest away, because what cannot be matched is mostly hidden background.
+
+    Returns
+    -------
+    planes
+        (n, 3) about the segments' centres.
+    """
+    matches = observations.segments
+    level = np.zeros((regions.count, 3))
+    level[:, 2] = _medians(matches, regions.count)
+    candidates = []
+    for start in (level, _solve(regions, _moments(matches, level, np.inf), level)):
+        planes = start
+        for reach in REACHES:
+            planes = _solve(regions, _moments(matches, planes, reach * K), planes)
+        candidates.append(planes)
+    stacked = np.stack(candidates, axis=1)
+    best = np.argmin(disparity_cost(regions, observations, stacked, K), axis=1)
+    planes = stacked[np.arange(regions.count), best]
+    moments = _moments(matches, planes, np.inf)
+    return fill_from_neighbours(regions, planes, _is_fitted(regions, moments))
+
+
+def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Give segments that are not `known` the extended plane of their farthest known neighbour.
+
+    Done in rounds, so that planes spread into large holes; where nothing is known all stay.
+    """
+    planes, known = planes.copy(), known.copy()
+    segment = np.repeat(np.arange(regions.count), np.diff(regions.adjacency_start))
+    other = regions.adjacency_other
+    while not known.all():
+        usable = known[other] & ~known[segment]
+        if not usable.any():
+            break
+        here, there = segment[usable], other[usable]
+        extended = shifted_planes(planes[there], regions.centre[here] - regions.centre[there])
+        order = np.lexsort((there, extended[:, 2], here))
+        first = np.unique(here[order], return_index=True)[1]
+        planes[here[order][first]] = extended[order][first]
+        known[here] = True
+    return planes
+
+
+def _medians(matches: Matches, count: int) -> Floats:
+    """Return each segment's median disparity, 0 where it has no match."""
+    size = np.diff(matches.start)
+    segment = np.repeat(np.arange(count), size)
+    ranked = matches.disparity[np.lexsort((matches.disparity, segment))]
+    medians = np.zeros(count)
+    filled = size > 0
+    medians[filled] = ranked[(matches.start[:-1] + size // 2)[filled]]
+    return medians
+
+
+def _moments(matches: Matches, planes: Floats, reach: float) -> Floats:
+    sums: Floats = inlier_moments(
+        matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes, reach
+    )
+    return sums
+
+
+def _solve(regions: Regions, moments: Floats, otherwise: Floats) -> Floats:
+    """Solve every segment's normal equations; segments with too few matches keep their plane."""
+    uu, uv, vv, u, v, one, ud, vd, d = moments.T
+    normal = np.stack([uu, uv, u, uv, vv, v, u, v, one], axis=1).reshape(-1, 3, 3)
+    fitted = _is_fitted(regions, moments)
+    planes = otherwise.copy()
+    right = np.stack([ud, vd, d], axis=1)
+    planes[fitted] = np.linalg.solve(normal[fitted], right[fitted][..., None])[..., 0]
+    return planes
+
+
+def _is_fitted(regions: Regions, moments: Floats) -> NDArray[np.bool_]:
+    """Return which segments have enough matches, and spread widely enough."""
+    uu, uv, vv, u, v, one = moments.T[:6]
+    weight = np.maximum(one, 1e-12)
+    cuu, cuv, cvv = (m / weight for m in (uu, uv, vv))
+    u, v = u / weight, v / weight
+    spread = (cuu - u * u) * (cvv - v * v) - (cuv - u * v) ** 2
+    uu, uv, vv = regions.covariance.T
+    return np.asarray(
+        (one >= FEWEST_MATCHES) & (spread > SMALLEST_SPREAD * (uu * vv - uv * uv) + 1e-9)
+    )

@@ -1,0 +1,196 @@
+"""Particle convex belief propagation: the outer loop (paper §3.2, Algorithm 1).
+
+Planes are continuous. Each iteration draws particles around the current ones, solves the discrete
+problem over them by convex belief propagation, and moves to its solution. Differs from the paper's
+Algorithm 1 in that, unless told otherwise, the current solution is always among the candidates, so
+the energy never rises, and in where the particles come from; see `slanted.inference.particles`.
+
+References
+----------
+.. [1] J. Peng, T. Hazan, D. McAllester, R. Urtasun, "Convex max-product algorithms for continuous
+   MRFs with applications to protein folding", ICML 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.inference.convex_bp import solve
+from slanted.inference.local_fit import fit_local_planes
+from slanted.inference.particles import propose
+from slanted.model.build import build_factor_graph
+from slanted.model.energy import Energies, energy
+from slanted.model.observations import Observations, observe
+from slanted.regions.structure import Floats, Ints, Regions
+
+if TYPE_CHECKING:
+    from slanted.inference.convex_bp import Solution
+    from slanted.model.factor_graph import FactorGraph
+    from slanted.settings import Settings
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What one iteration came to.
+
+    Parameters
+    ----------
+    energy
+        Of the solution, with the weights applied.
+    bound
+        No choice among this iteration's particles, with any labels, costs less. It says nothing of
+        planes that were not drawn.
+    sweeps
+        Message-passing sweeps that the discrete problem took.
+    rule
+        What ended them: ``gap``, ``progress`` or ``sweeps``.
+    """
+
+    energy: float
+    bound: float
+    sweeps: int
+    rule: str
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the energy from the bound."""
+        return (self.energy - self.bound) / max(abs(self.energy), 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """Planes and boundary labels, and how they were come by.
+
+    Parameters
+    ----------
+    planes
+        (n, 3) α, β, γ about the segments' centres.
+    labels
+        (E,) values of `slanted.labels.BoundaryLabel`.
+    initial_planes
+        (n, 3) the local fits that it started from.
+    energies
+        Features of the solution, one for each potential.
+    initial_energy
+        Of the local fits with the best labels found for them.
+    iterations
+        The outer iterations, in order.
+    confidence
+        (n,) how much more the second-best particle of each segment would cost, judged by the last
+        messages; 0 where another plane does as well.
+    """
+
+    planes: Floats
+    labels: Ints
+    initial_planes: Floats
+    energies: Energies
+    initial_energy: float
+    iterations: tuple[Iteration, ...]
+    confidence: Floats
+
+
+def infer(
+    regions: Regions,
+    matched: NDArray[np.float32],
+    settings: Settings,
+    *,
+    threads: int = 1,
+    progress: Callable[[int, Iteration], None] | None = None,
+) -> Inference:
+    """Minimise the energy over planes and labels.
+
+    Parameters
+    ----------
+    regions
+        The segments, built with the left image.
+    matched
+        (H, W) the initial disparity D(p), NaN outside F.
+    settings
+        Sections ``model`` and ``inference``, the seed, and where the range of disparities starts.
+    threads
+        For the sweeps; the result does not depend on it.
+    progress
+        Called after every iteration.
+    """
+    floor = np.array([0, 0, lowest_disparity(settings)])
+    observations = observe(regions, matched - floor[2])
+    found = _infer(regions, observations, settings, threads, progress)
+    return replace(found, planes=found.planes + floor, initial_planes=found.initial_planes + floor)
+
+
+def lowest_disparity(settings: Settings) -> float:
+    """Return the disparity of infinity in the model: 0, or a range's start below that.
+
+    The model penalises negative disparities (φ_neg); for a range that starts below zero it works on
+    disparities counted from that start. No other potential notices.
+    """
+    return float(min(0, settings.matching.min_disparity))
+
+
+def features(
+    regions: Regions, matched: NDArray[np.float32], planes: Floats, labels: Ints, settings: Settings
+) -> Energies:
+    """Return the features of any planes and labels, one for each potential."""
+    floor = np.array([0, 0, lowest_disparity(settings)])
+    observations = observe(regions, matched - floor[2])
+    return energy(regions, observations, planes - floor, labels, settings.model)
+
+
+def _infer(
+    regions: Regions,
+    observations: Observations,
+    settings: Settings,
+    threads: int,
+    progress: Callable[[int, Iteration], None] | None,
+) -> Inference:
+    planes = initial = fit_local_planes(regions, observations, settings.model.truncation)
+    graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
+    start = _solve(graph, settings, threads, incumbent=None)
+    labels = start.labels
+    iterations: list[Iteration] = []
+    confidence = np.zeros(regions.count)
+    for t in range(settings.inference.iterations):
+        particles = propose(regions, observations, planes, labels, t, settings)
+        graph = build_factor_graph(regions, observations, particles, settings.model)
+        keeps = settings.inference.proposals != "paper"
+        incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
+        solution = _solve(graph, settings, threads, incumbent)
+        planes = particles[np.arange(regions.count), solution.planes]
+        labels = solution.labels
+        confidence = _margins(solution.beliefs)
+        iterations.append(
+            Iteration(solution.energy, solution.bound, solution.sweeps, solution.rule)
+        )
+        if progress is not None:
+            progress(t, iterations[-1])
+    energies = energy(regions, observations, planes, labels, settings.model)
+    return Inference(planes, labels, initial, energies, start.energy, tuple(iterations), confidence)
+
+
+def _solve(
+    graph: FactorGraph, settings: Settings, threads: int, incumbent: tuple[Ints, Ints] | None
+) -> Solution:
+    inference = settings.inference
+    return solve(
+        graph,
+        epsilon=inference.epsilon,
+        max_sweeps=inference.sweeps,
+        check_every=inference.check_every,
+        gap_tolerance=inference.gap_tolerance,
+        progress_tolerance=inference.progress_tolerance,
+        threads=threads,
+        incumbent=incumbent,
+    )
+
+
+def _margins(beliefs: Floats) -> Floats:
+    """Return how far the second-lowest belief of each row lies above the lowest."""
+    if beliefs.shape[1] < 2:
+        return np.zeros(len(beliefs))
+    two = np.partition(beliefs, 1, axis=1)[:, :2]
+    return np.asarray(two[:, 1] - two[:, 0])

@@ -1,0 +1,78 @@
+"""Numba kernels on planes and matches: moments of inliers, and planes drawn as a disparity map."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+MOMENTS = 9
+"""uu, uv, vv, u, v, 1, ud, vd, d: all that a least-squares plane needs to know."""
+
+
+@njit(cache=True, nogil=True)
+def inlier_moments(
+    start: NDArray[np.int64],
+    du: NDArray[np.float64],
+    dv: NDArray[np.float64],
+    disparity: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    planes: NDArray[np.float64],
+    reach: float,
+) -> NDArray[np.float64]:
+    """Return (n, MOMENTS) weighted sums over each segment's matches within `reach` of its plane."""
+    sums = np.zeros((len(planes), MOMENTS))
+    for i in range(len(planes)):
+        a, b, c = planes[i]
+        s = sums[i]
+        for k in range(start[i], start[i + 1]):
+            u, v, d, w = du[k], dv[k], disparity[k], weight[k]
+            if abs(a * u + b * v + c - d) <= reach:
+                s[0] += w * u * u
+                s[1] += w * u * v
+                s[2] += w * v * v
+                s[3] += w * u
+                s[4] += w * v
+                s[5] += w
+                s[6] += w * u * d
+                s[7] += w * v * d
+                s[8] += w * d
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def draw_planes(
+    labels: NDArray[np.int32],
+    centre: NDArray[np.float64],
+    planes: NDArray[np.float64],
+    disparity: NDArray[np.float32],
+) -> None:
+    """Write each pixel's disparity on the plane of its segment (paper, Eq. 1)."""
+    height, width = labels.shape
+    for y in range(height):
+        for x in range(width):
+            i = labels[y, x]
+            disparity[y, x] = (
+                planes[i, 0] * (x - centre[i, 0]) + planes[i, 1] * (y - centre[i, 1]) + planes[i, 2]
+            )
+
+
+@njit(cache=True, nogil=True)
+def find_hidden(disparity: NDArray[np.float32], hidden: NDArray[np.bool_]) -> None:
+    """Mark the pixels of the left view that the right one does not show.
+
+    A pixel is hidden if its place in the right view lies outside it, or if a pixel more than one
+    disparity nearer falls on the same place, rounded.
+    """
+    height, width = disparity.shape
+    nearest = np.empty(width, np.float32)
+    for y in range(height):
+        nearest[:] = -np.inf
+        for x in range(width):
+            place = int(np.rint(x - disparity[y, x]))
+            if 0 <= place < width:
+                nearest[place] = max(nearest[place], disparity[y, x])
+        for x in range(width):
+            place = int(np.rint(x - disparity[y, x]))
+            outside = not 0 <= place < width
+            hidden[y, x] = outside or nearest[place] > disparity[y, x] + 1

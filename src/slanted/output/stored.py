@@ -1,0 +1,146 @@
+"""A result as arrays and JSON: ``result.npz``, ``run.json`` and ``settings.toml``."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slanted import __version__
+from slanted.errors import FileError
+from slanted.labels import BoundaryLabel
+
+if TYPE_CHECKING:
+    from slanted.result import Result
+
+ARRAYS = "result.npz"
+RECORD = "run.json"
+SETTINGS = "settings.toml"
+
+
+def summarise(result: Result) -> dict[str, Any]:
+    """Return what is worth printing of a result."""
+    height, width = result.disparity.shape
+    labels = np.bincount(result.labels, minlength=len(BoundaryLabel))
+    weights = result.settings.model.weights
+    iterations = result.inference.iterations
+    return {
+        "version": __version__,
+        "width": width,
+        "height": height,
+        "searched": None if result.searched is None else dataclasses.asdict(result.searched),
+        "disparity_min": float(result.disparity.min()),
+        "disparity_max": float(result.disparity.max()),
+        "matched_percent": 100 * float(np.isfinite(result.matched).mean()),
+        "occluded_percent": 100 * float(result.occluded.mean()),
+        "segments": result.regions.count,
+        "boundaries": {label.name.lower(): int(labels[label]) for label in BoundaryLabel},
+        "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
+        "energy": result.energy,
+        "bound": result.bound,
+        "gap_percent": 100 * iterations[-1].gap if iterations else None,
+        "energies": result.inference.energies.weighted(weights),
+        "initial_energy": result.inference.initial_energy,
+        "iterations": [dataclasses.asdict(iteration) for iteration in iterations],
+        "rectification": (
+            None if result.rectification is None else dataclasses.asdict(result.rectification)
+        ),
+        "seconds": {**result.seconds, "total": sum(result.seconds.values())},
+    }
+
+
+def encode_arrays(result: Result) -> bytes:
+    """Return the arrays from which everything else can be made again, as NPZ."""
+    inference = result.inference
+    stream = io.BytesIO()
+    np.savez_compressed(
+        stream,
+        matched=result.matched,
+        segments=result.regions.labels,
+        planes=inference.planes,
+        labels=inference.labels,
+        initial_planes=inference.initial_planes,
+        confidence=inference.confidence,
+        # Recomputed on loading, and stored for readers that know no slanted.
+        disparity=result.disparity,
+        occluded=result.occluded,
+        edges=result.regions.edges,
+        centres=result.regions.centre,
+        histograms=np.asarray(result.regions.histograms),
+        chi_squared=np.asarray(result.regions.chi_squared),
+    )
+    return stream.getvalue()
+
+
+def read_result(folder: Path) -> Result:
+    """Read a folder written by `Result.save`."""
+    from slanted.inference.pcbp import Inference, Iteration, features
+    from slanted.matching import DisparityRange
+    from slanted.matching.rectification import RectificationCheck
+    from slanted.regions import build_regions
+    from slanted.result import Result
+    from slanted.settings import Settings
+
+    arrays = _read_arrays(folder / ARRAYS)
+    record = _read_record(folder / RECORD)
+    settings = Settings.load(folder / SETTINGS)
+    try:
+        regions = dataclasses.replace(
+            build_regions(arrays["segments"]),
+            histograms=arrays["histograms"],
+            chi_squared=arrays["chi_squared"],
+        )
+        matched = arrays["matched"]
+        planes, labels = arrays["planes"], arrays["labels"]
+        inference = Inference(
+            planes,
+            labels,
+            arrays["initial_planes"],
+            features(regions, matched, planes, labels, settings),
+            record["initial_energy"],
+            tuple(Iteration(**iteration) for iteration in record["iterations"]),
+            arrays["confidence"],
+        )
+        searched, check = record["searched"], record["rectification"]
+        return Result(
+            disparity=arrays["disparity"],
+            matched=matched,
+            occluded=arrays["occluded"],
+            regions=regions,
+            inference=inference,
+            settings=settings,
+            seconds={k: v for k, v in record["seconds"].items() if k != "total"},
+            searched=None if searched is None else DisparityRange(**searched),
+            rectification=None if check is None else RectificationCheck(**check),
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise FileError(
+            folder, f"expected a result of slanted, but its parts do not fit ({error})"
+        ) from error
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    from slanted.io import read_bytes
+
+    try:
+        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise FileError(path, f"expected the arrays of a result ({error})") from error
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    from slanted.io import read_bytes
+
+    try:
+        record = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise FileError(path, f"expected the record of a result as JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise FileError(path, "expected the record of a result, a JSON object")
+    return record

@@ -1,0 +1,181 @@
+"""Messages: every update is the exact ascent step, and the dual bounds every labelling."""
+
+from dataclasses import replace
+from math import fsum
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_inference as naive
+from inference.graphs import paper_like, random_tables, small_map
+from slanted.errors import InputError
+from slanted.inference.colouring import colour_classes
+from slanted.inference.messages import (
+    Messages,
+    build_problem,
+    certified_bound,
+    dual,
+    dual_terms,
+)
+from slanted.inference.messages_sweep import Schedule, Sweeper
+from slanted.inference.messages_topology import build_topology
+
+seeds = st.integers(0, 10_000)
+EPSILONS = (0.0, 0.1, 1.0)
+COUNTS = ((0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.3, 0.0, 2.0))  # c of planes, labels, factors
+
+
+def counts_of(counts):
+    return dict(zip(("plane_count", "label_count", "factor_count"), counts, strict=True))
+
+
+def single(topology, plane=(), label=()):
+    """A schedule of one variable."""
+    planes, labels = np.array(plane, np.int32), np.array(label, np.int32)
+    edges = np.arange(len(topology.touching[0]) - 1, dtype=np.int32)
+    return Schedule([planes], [labels], edges, edges)
+
+
+def some_graph(seed):
+    kind = random_tables if seed % 2 else paper_like
+    return kind(small_map(seed), 1 + seed % 3, seed)
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
+    for seed in (3, 4, 12):  # with 3-way, 4-way junctions, and a single particle
+        graph = some_graph(seed)
+        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
+        planes = len(graph.plane_costs)
+        for variable in range(planes + len(graph.edges)):
+            start = naive.random_messages(graph, variable)
+            sort = {"plane": [variable]} if variable < planes else {"label": [variable - planes]}
+            after = start.copy()
+            Sweeper(problem, topology, single(topology, **sort)).sweep(after, epsilon)
+            expected = naive.as_lists(start)
+            count = counts[0] if variable < planes else counts[1]
+            _, sent = naive.belief_and_update(graph, start, variable, epsilon, count, counts[2])
+            for factor, slot, message in sent:
+                expected[factor][slot] = message
+            for mine, theirs in zip(naive.as_lists(after), expected, strict=True):
+                for a, b in zip(mine, theirs, strict=True):
+                    np.testing.assert_allclose(a, b, atol=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_beliefs_are_those_of_the_plain_loops(epsilon):
+    graph = some_graph(7)
+    messages = naive.random_messages(graph, 1)
+    sweeper = Sweeper(build_problem(graph), build_topology(graph))
+    beliefs = [*sweeper.plane_beliefs(messages, epsilon), *sweeper.label_beliefs(messages, epsilon)]
+    for variable, belief in enumerate(beliefs):
+        expected, _ = naive.belief_and_update(graph, messages, variable, epsilon, 0.0, 1.0)
+        np.testing.assert_allclose(belief, expected, atol=1e-11)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.sampled_from(EPSILONS), st.sampled_from(COUNTS))
+def test_dual_is_that_of_the_plain_loops(seed, epsilon, counts):
+    graph = some_graph(seed)
+    messages = naive.random_messages(graph, seed, size=5.0)
+    found = dual(graph, messages, epsilon, **counts_of(counts))
+    assert found == pytest.approx(
+        naive.dual(graph, messages, epsilon, *counts), rel=1e-12, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_block_update_lowers_the_dual(epsilon, counts):
+    for seed in (3, 9, 24):
+        graph = some_graph(seed)
+        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
+        messages = naive.random_messages(graph, seed)
+        blocks = [single(topology, plane=[i]) for i in range(len(graph.plane_costs))]
+        blocks += [single(topology, label=[e]) for e in range(len(graph.edges))]
+        sweepers = [Sweeper(problem, topology, block) for block in blocks]
+
+        def value():
+            return fsum(np.concatenate(dual_terms(graph, problem, messages, epsilon)))  # noqa: B023
+
+        before = value()
+        for _ in range(4):
+            for sweeper in sweepers:
+                sweeper.sweep(messages, epsilon)
+                after = value()
+                assert after >= before - 1e-9
+                before = after
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.sampled_from((0.1, 10.0, 1e6)))
+def test_any_messages_give_a_bound(seed, size):
+    graph = some_graph(seed)
+    rng = np.random.default_rng(seed)
+    messages = naive.random_messages(graph, seed, size)
+    bound = certified_bound(graph, messages)
+    assert bound <= dual(graph, messages) <= bound + 1e-8 * (1 + size)
+    for _ in range(20):
+        planes = rng.integers(0, graph.plane_costs.shape[1], len(graph.plane_costs))
+        assert bound <= graph.energy(planes, rng.integers(0, 4, len(graph.edges)))
+
+
+def test_the_bound_stays_below_when_messages_dwarf_the_costs():
+    # One labelling, so the exact bound is its energy: rounding alone decides on which side it falls.
+    for seed in range(20):
+        graph = paper_like(small_map(seed), 1, seed)
+        graph = replace(
+            graph,
+            label_costs=np.zeros_like(graph.label_costs),
+            edge_costs=np.zeros_like(graph.edge_costs),
+            junction3_costs=np.zeros_like(graph.junction3_costs),
+            junction4_costs=np.zeros_like(graph.junction4_costs),
+        )
+        zeros = vars(Messages.zeros(graph))
+        messages = Messages(**{k: np.full_like(v, 1e9 / 3) for k, v in zeros.items()})
+        energy = graph.energy(
+            np.zeros(len(graph.plane_costs), int), np.zeros(len(graph.edges), int)
+        )
+        assert energy - 1.0 <= certified_bound(graph, messages) <= energy
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_colours_separate_variables_of_one_factor(seed):
+    graph = some_graph(seed)
+    topology = build_topology(graph)
+    for classes, scopes, count in (
+        (topology.plane_classes, [graph.edges], len(graph.plane_costs)),
+        (topology.label_classes, [graph.junctions3, graph.junctions4], len(graph.edges)),
+    ):
+        colour = np.full(count, -1)
+        for k, members in enumerate(classes):
+            assert (colour[members] == -1).all()
+            colour[members] = k
+        assert (colour >= 0).all()
+        for scope in scopes:
+            ordered = np.sort(colour[scope], axis=1)
+            assert (ordered[:, 1:] != ordered[:, :-1]).all()
+
+
+def test_a_wheel_needs_three_or_four_colours():
+    rim = [(k, k % 5 + 1) for k in range(1, 6)]
+    wheel = np.array([(0, k) for k in range(1, 6)] + rim, np.int32)
+    classes = colour_classes([wheel], 6)
+    assert len(classes) == 4
+    assert classes[0].tolist() == [0]
+
+
+def test_bad_graphs_are_named():
+    graph = paper_like(small_map(3), 2, 0)
+    with pytest.raises(InputError, match="edge_costs"):
+        build_problem(replace(graph, edge_costs=np.full_like(graph.edge_costs, np.inf)))
+    with pytest.raises(InputError, match="counting numbers"):
+        build_problem(graph, plane_count=-1.0)
+    with pytest.raises(InputError, match="different variables"):
+        build_topology(replace(graph, edges=np.zeros_like(graph.edges)))
+    with pytest.raises(InputError, match="junctions3"):
+        build_topology(replace(graph, junctions3=graph.junctions3 + len(graph.edges)))

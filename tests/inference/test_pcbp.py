@@ -1,0 +1,112 @@
+"""The outer loop: energies, bounds, reproducibility, and what it recovers."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from slanted.evaluation.metrics import evaluate
+from slanted.inference.drawing import draw_disparity
+from slanted.inference.pcbp import features, infer
+from slanted.regions import build_regions
+from slanted.settings import Settings
+from slanted.synthetic import make_scene, noise_set
+
+WEIGHTS = {f"model.weights.{name}": "5" for name in ("bdy2", "jct", "crs", "col")}
+SETTINGS = Settings().with_text({**WEIGHTS, "inference.iterations": "3"})
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return make_scene(200, 140, seed=11)
+
+
+@pytest.fixture(scope="module")
+def regions(scene):
+    return build_regions(scene.segments, scene.left)
+
+
+def noisy(scene, sigma=1.0, holes=0.3):
+    rng = np.random.default_rng(2)
+    disparity = scene.disparity + rng.normal(0, sigma, scene.disparity.shape).astype(np.float32)
+    disparity = np.maximum(disparity, 0)
+    disparity[rng.random(disparity.shape) < holes] = np.nan
+    return disparity
+
+
+@pytest.mark.parametrize("proposals", ["paper+incumbent", "mixture"])
+def test_the_energy_never_rises_and_stays_above_its_bound(scene, regions, proposals):
+    settings = SETTINGS.with_text({"inference.proposals": proposals})
+    found = infer(regions, noisy(scene), settings)
+    energies = [found.initial_energy, *(step.energy for step in found.iterations)]
+    assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(energies))
+    assert all(step.bound <= step.energy + 1e-6 for step in found.iterations)
+    assert all(step.gap < 0.02 for step in found.iterations)
+    total = found.energies.total(settings.model.weights)
+    assert total == pytest.approx(found.iterations[-1].energy, rel=1e-9)
+
+
+def test_the_papers_sampling_runs_too(scene, regions):
+    found = infer(regions, noisy(scene), SETTINGS.with_text({"inference.proposals": "paper"}))
+    assert len(found.iterations) == 3
+    assert np.isfinite(found.planes).all()
+
+
+def test_labels_and_planes_of_a_clean_scene_are_recovered(scene, regions):
+    found = infer(regions, noisy(scene, sigma=0.2), SETTINGS)
+    assert (found.labels == scene.labels).mean() > 0.93
+    error = evaluate(draw_disparity(regions, found.planes), scene.disparity)
+    assert error["out-1px-all"] < 3
+
+
+def test_inference_beats_the_local_fit_on_the_papers_noise():
+    """A segment's own few matches are noise; only neighbours tell its plane."""
+    before, after = [], []
+    for one in noise_set(4, 2.0, seed=7):
+        regions = build_regions(one.scene.segments, one.scene.left)
+        found = infer(regions, one.disparity, SETTINGS)
+        for planes, errors in ((found.initial_planes, before), (found.planes, after)):
+            errors.append(evaluate(draw_disparity(regions, planes), one.scene.disparity)["rms-all"])
+    assert np.mean(after) < 0.7 * np.mean(before)
+
+
+def test_the_same_bytes_for_any_number_of_threads(scene, regions):
+    results = [infer(regions, noisy(scene), SETTINGS, threads=n) for n in (1, 2, 3)]
+    for other in results[1:]:
+        assert results[0].planes.tobytes() == other.planes.tobytes()
+        assert results[0].labels.tobytes() == other.labels.tobytes()
+        assert results[0].iterations == other.iterations
+    changed = infer(regions, noisy(scene), SETTINGS.with_text({"seed": "1"}))
+    assert changed.planes.tobytes() != results[0].planes.tobytes()
+
+
+def test_a_range_below_zero_is_the_same_problem_shifted(scene, regions):
+    disparity = noisy(scene)
+    shifted = SETTINGS.with_text({"matching.min_disparity": "-50"})
+    plain, low = infer(regions, disparity, SETTINGS), infer(regions, disparity - 50, shifted)
+    np.testing.assert_allclose(low.planes, plain.planes - [0, 0, 50], atol=1e-4)
+    np.testing.assert_array_equal(low.labels, plain.labels)
+    again = features(regions, disparity - 50, low.planes, low.labels, shifted)
+    assert again.total(shifted.model.weights) == pytest.approx(low.iterations[-1].energy, rel=1e-6)
+
+
+def test_without_iterations_the_local_fit_is_labelled(scene, regions):
+    found = infer(regions, noisy(scene), SETTINGS.with_text({"inference.iterations": "0"}))
+    np.testing.assert_array_equal(found.planes, found.initial_planes)
+    assert found.iterations == ()
+    assert len(found.labels) == len(regions.edges)
+
+
+def test_one_segment_and_confidence():
+    disparity = np.tile(np.linspace(3, 9, 20, dtype=np.float32), (12, 1))
+    one = build_regions(np.zeros((12, 20), np.int32), np.zeros((12, 20, 3), np.uint8))
+    found = infer(one, disparity, SETTINGS)
+    np.testing.assert_allclose(draw_disparity(one, found.planes), disparity, atol=1e-3)
+    assert found.confidence.shape == (1,)
+    assert found.confidence[0] >= 0
+
+
+def test_progress_hears_of_every_iteration(scene, regions):
+    heard = []
+    infer(regions, noisy(scene), SETTINGS, progress=lambda t, step: heard.append((t, step.energy)))
+    assert [t for t, _ in heard] == [0, 1, 2]

@@ -1,0 +1,107 @@
+"""Results on disk: saved, loaded, refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import slanted
+from slanted.errors import FileError
+from slanted.labels import BoundaryLabel
+from slanted.output.pictures import LABEL_COLOURS, paint_labels
+from slanted.result import Result
+from slanted.synthetic import make_scene
+
+SCENE = make_scene(160, 120, seed=2)
+
+
+@pytest.fixture(scope="module")
+def result():
+    settings = slanted.Settings().with_text(
+        {"segmentation.count": "60", "inference.iterations": "2", "seed": "4"}
+    )
+    return slanted.estimate(SCENE.left, SCENE.right, settings)
+
+
+def test_what_is_loaded_is_what_was_saved(result, tmp_path):
+    result.save(tmp_path / "one", SCENE.left)
+    again = Result.load(tmp_path / "one")
+    for name in ("disparity", "matched", "occluded", "planes", "labels"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(result, name))
+    assert again.summary() == result.summary()
+    assert again.settings == result.settings
+    np.testing.assert_array_equal(again.regions.edges, result.regions.edges)
+    np.testing.assert_array_equal(again.boundary_owners(), result.boundary_owners())
+    names = {file.name for file in (tmp_path / "one").iterdir()}
+    assert {"boundaries.png", "result.npz", "run.json", "segments_colour.png"} <= names
+    again.save(tmp_path / "two")
+    assert not (tmp_path / "two" / "boundaries.png").exists()  # needs the left image
+
+
+def test_the_summary_is_plain_json(result):
+    summary = json.loads(json.dumps(result.summary()))
+    assert summary["segments"] == result.regions.count
+    assert sum(summary["boundaries"].values()) == len(result.labels)
+    assert summary["bound"] <= summary["energy"] + 1e-6
+    assert summary["energy"] == pytest.approx(sum(summary["energies"].values()))
+    assert summary["gap_percent"] >= 0
+    assert set(summary["seconds"]) > {"matching", "segmentation", "regions", "inference", "total"}
+
+
+def test_the_front_segment_owns_an_occlusion_boundary(result):
+    owners, regions = result.boundary_owners(), result.regions
+    for edge, label in enumerate(result.labels):
+        share = slice(*regions.boundary_start[edge : edge + 2])
+        own = regions.labels.ravel()[regions.boundary_pixels[share]]
+        front = {
+            BoundaryLabel.LEFT_OCCLUSION: regions.edges[edge, 0],
+            BoundaryLabel.RIGHT_OCCLUSION: regions.edges[edge, 1],
+        }.get(BoundaryLabel(int(label)))
+        expected = own if front is None else np.full_like(own, front)
+        np.testing.assert_array_equal(owners[share], expected)
+
+
+def test_boundaries_are_painted_by_label_and_side():
+    left = np.zeros((6, 12), np.int32)
+    left[:, 6:] = 1
+    regions = slanted.estimate(
+        SCENE.left, SCENE.right, disparity=SCENE.disparity, segments=np.zeros((120, 160), np.int32)
+    ).regions
+    assert regions.number_of_edges == 0
+    from slanted.regions import build_regions
+
+    regions = build_regions(left, np.zeros((6, 12, 3), np.uint8))
+    names = list(LABEL_COLOURS)
+    for label in BoundaryLabel:
+        picture = paint_labels(np.zeros((6, 12, 3), np.uint8), regions, np.array([label]))
+        painted = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist() if any(pixel)}
+        assert painted == {LABEL_COLOURS[names[label]]}
+        columns = np.unique(np.nonzero(picture.any(axis=2))[1]).tolist()
+        assert columns == {2: [5], 3: [6]}.get(int(label), [5, 6])  # on the front segment
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("result.npz", None, "result.npz: "),
+        ("result.npz", b"PK\x03\x04 nonsense", "expected the arrays of a result"),
+        ("run.json", b"{", "expected the record of a result as JSON"),
+        ("run.json", b"[1]", "expected the record of a result, a JSON object"),
+        ("run.json", b"{}", "its parts do not fit"),
+        ("settings.toml", b"seed = -1", "settings.toml: seed"),
+    ],
+)
+def test_damaged_results_are_refused(result, tmp_path, name, content, message):
+    result.save(tmp_path)
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(slanted.SlantedError, match=message):
+        Result.load(tmp_path)
+
+
+def test_pickles_inside_a_result_are_not_loaded(result, tmp_path):
+    result.save(tmp_path)
+    np.savez(tmp_path / "result.npz", segments=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(FileError, match="expected the arrays of a result"):
+        Result.load(tmp_path)
