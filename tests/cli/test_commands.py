@@ -229,9 +229,10 @@ def test_demo(tmp_path, capsys):
     names = {p.name for p in (tmp_path / "demo").iterdir()}
     formats = {"disparity.pfm", "disparity.npy", "disparity.png"}
     assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}
+    assert names >= {"boundaries.png", "planes_colour.png", "energy.png", "matched_error.png"}
     run("demo", "-o", str(tmp_path / "demo"), "--json", "--quiet")
     errors = json.loads(capsys.readouterr().out)["errors"]
-    assert errors["disparity"]["out-2px-all"] < 11
+    assert errors["slanted"]["out-2px-all"] < 11
 
 
 def test_help_and_import_load_nothing_heavy():

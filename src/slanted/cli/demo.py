@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli.options import PathArgument, report_options, settings_options
-from slanted.cli.report import Report, seconds_table, table
+from slanted.cli.report import Report, energy_lines, seconds_table, table
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -24,47 +24,56 @@ ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> None:
     """Run on Middlebury's Motorcycle, which ships inside scikit-image, and measure the errors.
 
-    Writes the disparity in three formats, pictures of it and of its errors, and a point cloud.
+    Writes the disparity in three formats, pictures of it, of its errors, of planes, boundaries and
+    energies, and a point cloud.
     """
     import numpy as np
 
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
+    from slanted.inference.drawing import draw_disparity
     from slanted.io import write_image
+    from slanted.matching.interpolation import interpolate_background
     from slanted.output.folder import check_folder, file_names, whole_folder, write_result
-    from slanted.output.pictures import colour_disparity, colour_error, mosaic
+    from slanted.output.pictures import colour_disparity, colour_error, mosaic, paint_labels
     from slanted.pipeline import estimate
 
     check_folder(output)
     with Report(quiet=quiet, as_json=as_json) as report:
         left, right, truth = load_motorcycle()
         result = estimate(left, right, settings, progress=report.progress)
-        scores = {
-            "disparity": evaluate(result.disparity, truth),
-            "matches only": evaluate(result.matched, truth),
+        filled = interpolate_background(result.matched)
+        maps = {
+            "slanted": result.disparity,
+            "local fits": draw_disparity(result.regions, result.inference.initial_planes),
+            f"{settings.matching.method} filled": filled,
         }
+        scores = {name: evaluate(disparity, truth) for name, disparity in maps.items()}
         scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
         pictures = {
-            "left.png": left,
             "ground_truth_colour.png": colour_disparity(truth, *scale),
             "disparity_colour.png": colour_disparity(result.disparity, *scale),
+            "matched_error.png": colour_error(filled, truth),
             "error.png": colour_error(result.disparity, truth),
         }
-        pictures["overview.png"] = mosaic(list(pictures.values()))
+        tiles = [left, paint_labels(left, result.regions, result.labels), *pictures.values()]
+        pictures |= {"left.png": left, "overview.png": mosaic(tiles)}
         with whole_folder(output) as folder:
             write_result(folder, result, left, CALIBRATION)
             for name, picture in pictures.items():
                 write_image(folder / name, picture)
             files = file_names(folder)
     rows = [(name, *(f"{score[f'{name}-all']:.2f}" for score in scores.values())) for name in ROWS]
+    summary = result.summary()
     lines = [
         "Middlebury 2014 Motorcycle, all pixels; out-kpx and D1 in %, epe and rms in px",
-        "('matches only' has holes, which count as errors in %)",
         "",
         *table(("metric", *scores), rows),
+        "",
+        *energy_lines(summary),
         "",
         *seconds_table(result.seconds),
         "",
         f"wrote to {output}: {', '.join(files)}",
     ]
-    report.outcome({**result.summary(), "errors": scores, "files": files}, lines)
+    report.outcome({**summary, "errors": scores, "files": files}, lines)

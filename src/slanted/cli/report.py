@@ -71,6 +71,20 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [line(header), "  ".join("-" * width for width in widths), *map(line, rows)]
 
 
+def energy_lines(summary: dict[str, Any]) -> list[str]:
+    """Say how many boundaries of each kind there are, and how good the answer provably is."""
+    kinds = ", ".join(
+        f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
+    )
+    lines = [f"{summary['segments']} segments; boundaries: {kinds}"]
+    if summary["bound"] is not None:
+        lines.append(
+            f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
+            f"optimum over the last particles (bound {summary['bound']:,.0f})"
+        )
+    return lines
+
+
 def seconds_table(seconds: dict[str, float]) -> list[str]:
     """Lay out the time of each stage and their sum."""
     rows = [(name, f"{value:.3f}") for name, value in seconds.items()]

@@ -16,7 +16,7 @@ from slanted.cli.options import (
     report_options,
     settings_options,
 )
-from slanted.cli.report import Report, seconds_table
+from slanted.cli.report import Report, energy_lines, seconds_table
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -88,7 +88,13 @@ def command(
             write_result(folder, result, images[0], calibration, inputs)
             files = file_names(folder)
     outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
-    lines = [*seconds_table(result.seconds), "", f"wrote {', '.join(files)} to {output}"]
+    lines = [
+        *energy_lines(outcome),
+        "",
+        *seconds_table(result.seconds),
+        "",
+        f"wrote {', '.join(files)} to {output}",
+    ]
     if "disparity.png" not in files:
         lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")
     report.outcome(outcome, lines)

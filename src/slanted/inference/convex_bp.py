@@ -34,7 +34,7 @@ from slanted.errors import InputError
 from slanted.inference.convex_bp_run import Rule, Run, Solution, Trace, starting_messages
 from slanted.inference.messages import Messages, build_problem, certified_bound, dual
 from slanted.inference.messages_sweep import Sweeper
-from slanted.inference.messages_topology import build_topology
+from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import FactorGraph
 
 __all__ = ["Messages", "Solution", "Trace", "certified_bound", "dual", "solve"]
@@ -59,6 +59,7 @@ def solve(
     threads: int = 1,
     messages: Messages | None = None,
     incumbent: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
+    topology: Topology | None = None,
     decode: bool = True,
     anneal: bool = False,
     anneal_sweeps: int = 300,
@@ -87,6 +88,8 @@ def solve(
         For large graphs; the result does not depend on it.
     messages
         Start from these; any are valid, such as those of a graph with other costs.
+    topology
+        Of the graph, if it is at hand: graphs that differ in their costs alone share it.
     incumbent
         Planes and labels that the solution will not be worse than.
     decode
@@ -108,16 +111,15 @@ def solve(
     problem = build_problem(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count
     )
-    topology = build_topology(graph)
-    run = Run(graph, problem, topology, starting_messages(graph, messages), gap_tolerance)
-    if incumbent is not None:
-        run.propose(run.decoder.labelling(*incumbent))
-        if decode:
-            run.propose(run.decoder.polish(run.best))
+    topology = topology or build_topology(graph)
     schedule = _annealing(anneal_sweeps) if anneal else []
     schedule += [epsilon] * max_sweeps
     settled = len(schedule) - max_sweeps  # from this sweep on ε stays, and progress means something
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
+        start = starting_messages(graph, messages)
+        run = Run(graph, problem, topology, start, gap_tolerance, executor)
+        if incumbent is not None:
+            run.propose(run.decoder.labelling(*incumbent))
         sweeper = Sweeper(problem, topology, executor=executor, threads=threads)
         rule: Rule = "gap" if run.check(0, epsilon) else "sweeps"
         for sweep, current in enumerate(schedule if rule != "gap" else [], start=1):
@@ -133,7 +135,7 @@ def solve(
                 rule = "progress"
                 break
         beliefs = sweeper.plane_beliefs(run.messages, epsilon)
-    run.finish(decode, epsilon)
+        run.finish(decode, epsilon)
     return run.solution(beliefs, rule)
 
 

@@ -9,6 +9,8 @@ forbid it; all labels round a segment often do together with the segment's plane
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,12 +63,19 @@ class Decoder:
         What to label.
     problem, topology
         Of the graph, if they are at hand.
+    executor
+        Threads on which candidates are polished side by side.
     """
 
     def __init__(
-        self, graph: FactorGraph, problem: Problem | None = None, topology: Topology | None = None
+        self,
+        graph: FactorGraph,
+        problem: Problem | None = None,
+        topology: Topology | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self._graph = graph
+        self._executor = executor
         self._problem = problem or build_problem(graph)
         self._topology = topology or build_topology(graph)
         self._ends = np.array(graph.edges, np.int32)
@@ -134,9 +143,12 @@ class Decoder:
         return end if end.energy < start.energy else start
 
     def decode(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
-        """Return the better of the two candidates, both polished."""
+        """Return the better of the two candidates, both polished, the first of equal ones."""
         candidates = self.independent(messages, epsilon), self.sequential(messages)
-        return min((self.polish(c) for c in candidates), key=lambda found: found.energy)
+        polished: Iterable[Labelling] = map(self.polish, candidates)
+        if self._executor is not None:
+            polished = self._executor.map(self.polish, candidates)
+        return min(polished, key=lambda found: found.energy)
 
     def _measured(self, planes: Ints, labels: Ints) -> Labelling:
         return Labelling(planes, labels, self._graph.energy(planes, labels))

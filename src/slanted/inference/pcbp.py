@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from slanted.inference.convex_bp import solve
 from slanted.inference.local_fit import fit_local_planes
+from slanted.inference.messages_topology import Topology, build_topology
 from slanted.inference.particles import propose
 from slanted.model.build import build_factor_graph
 from slanted.model.energy import Energies, energy
@@ -150,7 +151,8 @@ def _infer(
 ) -> Inference:
     planes = initial = fit_local_planes(regions, observations, settings.model.truncation)
     graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
-    start = _solve(graph, settings, threads, incumbent=None)
+    topology = build_topology(graph)
+    start = _solve(graph, topology, settings, threads, incumbent=None)
     labels = start.labels
     iterations: list[Iteration] = []
     confidence = np.zeros(regions.count)
@@ -159,7 +161,7 @@ def _infer(
         graph = build_factor_graph(regions, observations, particles, settings.model)
         keeps = settings.inference.proposals != "paper"
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = _solve(graph, settings, threads, incumbent)
+        solution = _solve(graph, topology, settings, threads, incumbent)
         planes = particles[np.arange(regions.count), solution.planes]
         labels = solution.labels
         confidence = _margins(solution.beliefs)
@@ -173,7 +175,11 @@ def _infer(
 
 
 def _solve(
-    graph: FactorGraph, settings: Settings, threads: int, incumbent: tuple[Ints, Ints] | None
+    graph: FactorGraph,
+    topology: Topology,
+    settings: Settings,
+    threads: int,
+    incumbent: tuple[Ints, Ints] | None,
 ) -> Solution:
     inference = settings.inference
     return solve(
@@ -184,6 +190,7 @@ def _solve(
         gap_tolerance=inference.gap_tolerance,
         progress_tolerance=inference.progress_tolerance,
         threads=threads,
+        topology=topology,
         incumbent=incumbent,
     )
 

@@ -24,6 +24,7 @@ from slanted.io import (
     write_ply,
 )
 from slanted.io.disparity import KITTI_LIMIT
+from slanted.output.charts import colour_planes, energy_chart
 from slanted.output.pictures import colour_disparity, paint_labels, paint_regions
 from slanted.output.stored import ARRAYS, RECORD, SETTINGS, encode_arrays
 
@@ -131,6 +132,8 @@ def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint
     if left is not None:
         pictures["segments_colour.png"] = paint_regions(left, result.regions)
         pictures["boundaries.png"] = paint_labels(left, result.regions, result.labels)
+    pictures["planes_colour.png"] = colour_planes(result.regions, result.planes)
+    pictures["energy.png"] = energy_chart(result.inference)
     return pictures
 
 

@@ -1,0 +1,85 @@
+"""Pictures of planes and of energies, drawn with OpenCV alone: the demo needs no plotting library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from slanted.inference.pcbp import Inference
+    from slanted.regions import Regions
+
+STEEP = 0.3
+"""Slope, in px of disparity a pixel, that is painted in full colour."""
+INK, PAPER, GRID = (40, 40, 40), 255, (225, 225, 225)
+ENERGY_COLOUR, BOUND_COLOUR = (213, 94, 0), (0, 114, 178)
+SIZE = (420, 640)
+MARGINS = (40, 40, 60, 110)
+"""Top, right, bottom, left, in pixels."""
+
+
+def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Paint each segment by its plane: the colour is the direction it tilts to, grey is level.
+
+    Brightness is the disparity at the centre, dark for far.
+    """
+    slope = np.hypot(planes[:, 0], planes[:, 1])
+    hue = np.mod(np.arctan2(planes[:, 1], planes[:, 0]), 2 * np.pi) * 90 / np.pi
+    low, high = np.quantile(planes[:, 2], [0.01, 0.99])
+    near = np.clip((planes[:, 2] - low) / max(high - low, 1e-6), 0, 1)
+    hsv = np.stack([hue, 255 * np.minimum(slope / STEEP, 1), 90 + 165 * near], axis=1)
+    rgb = cv2.cvtColor(np.rint(hsv)[None].astype(np.uint8), cv2.COLOR_HSV2RGB)[0]
+    painted: NDArray[np.uint8] = rgb[regions.labels]
+    return painted
+
+
+def energy_chart(inference: Inference) -> NDArray[np.uint8]:
+    """Draw energy and bound against outer iterations; iteration 0 is the local fit."""
+    energies = [inference.initial_energy, *(step.energy for step in inference.iterations)]
+    bounds = [step.bound for step in inference.iterations]
+    low, high = min([*energies, *bounds]), max(energies)
+    pad = 0.08 * max(high - low, 1e-9 * abs(high), 1e-12)
+    low, high = low - pad, high + pad
+    top, right, bottom, left = MARGINS
+    chart = np.full((*SIZE, 3), PAPER, np.uint8)
+
+    def place(iteration: int, value: float) -> tuple[int, int]:
+        x = left + (SIZE[1] - left - right) * iteration / max(len(energies) - 1, 1)
+        y = top + (SIZE[0] - top - bottom) * (high - value) / (high - low)
+        return round(x), round(y)
+
+    for k in range(5):
+        value = low + (high - low) * k / 4
+        _, y = place(0, value)
+        cv2.line(chart, (left, y), (SIZE[1] - right, y), GRID, 1)
+        _write(chart, f"{value:,.0f}", (8, y + 5))
+    for iteration in range(len(energies)):
+        _write(chart, str(iteration), (place(iteration, low)[0] - 4, SIZE[0] - bottom + 22))
+    _curve(chart, [place(k, value) for k, value in enumerate(energies)], ENERGY_COLOUR)
+    _curve(chart, [place(k + 1, value) for k, value in enumerate(bounds)], BOUND_COLOUR)
+    _write(chart, "iteration", (SIZE[1] // 2, SIZE[0] - 14))
+    _write(chart, "energy", (left, 24), ENERGY_COLOUR)
+    _write(chart, "lower bound over the particles", (left + 90, 24), BOUND_COLOUR)
+    return chart
+
+
+def _curve(
+    chart: NDArray[np.uint8], points: Sequence[tuple[int, int]], colour: tuple[int, int, int]
+) -> None:
+    for start, end in zip(points, points[1:], strict=False):
+        cv2.line(chart, start, end, colour, 2, cv2.LINE_AA)
+    for point in points:
+        cv2.circle(chart, point, 4, colour, cv2.FILLED, cv2.LINE_AA)
+
+
+def _write(
+    chart: NDArray[np.uint8],
+    text: str,
+    corner: tuple[int, int],
+    colour: tuple[int, int, int] = INK,
+) -> None:
+    cv2.putText(chart, text, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.5, colour, 1, cv2.LINE_AA)
