@@ -116,8 +116,7 @@ def solve(
     schedule += [epsilon] * max_sweeps
     settled = len(schedule) - max_sweeps  # from this sweep on ε stays, and progress means something
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
-        start = starting_messages(graph, messages)
-        run = Run(graph, problem, topology, start, gap_tolerance, executor)
+        run = Run(graph, problem, topology, starting_messages(graph, messages), gap_tolerance)
         if incumbent is not None:
             run.propose(run.decoder.labelling(*incumbent))
         sweeper = Sweeper(problem, topology, executor=executor, threads=threads)

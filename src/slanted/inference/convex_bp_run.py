@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from math import fsum, inf
 from typing import Literal
@@ -98,12 +97,11 @@ class Run:
         topology: Topology,
         messages: Messages,
         gap_tolerance: float,
-        executor: Executor | None = None,
     ) -> None:
         self.graph = graph
         self.problem = problem
         self.messages = messages
-        self.decoder = Decoder(graph, problem, topology, executor)
+        self.decoder = Decoder(graph, problem, topology)
         self.best = Labelling(np.empty(0, np.int32), np.empty(0, np.int32), inf)
         self.bound = -inf
         self.decode_at = FIRST_DECODING
