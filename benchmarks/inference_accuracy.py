@@ -1,6 +1,6 @@
 """Errors before and after inference on KITTI, for each kind of proposals (paper §4, tables).
 
-    python benchmarks/inference_accuracy.py [--split validation] [--limit N]
+python benchmarks/inference_accuracy.py [--split validation] [--limit N]
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from common import data_folder, record
 
+from common import data_folder, record
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.metrics import evaluate, mean_metrics
 from slanted.inference.drawing import draw_disparity
@@ -41,9 +41,7 @@ def main() -> None:
         left, right = read_image(frame.left), read_image(frame.right)
         truth, visible = frame.load_ground_truth()
         matched = match(left, right, Settings().matching)
-        regions = build_regions(
-            segment(left, Settings().with_text(SEGMENTS).segmentation), left
-        )
+        regions = build_regions(segment(left, Settings().with_text(SEGMENTS).segmentation), left)
 
         def score(name: str, disparity: np.ndarray) -> None:
             found = evaluate(disparity, truth, ground_truth_noc=visible)  # noqa: B023

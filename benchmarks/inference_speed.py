@@ -1,6 +1,6 @@
 """Time of inference on KITTI frames beside SGBM, and its growth with the number of segments.
 
-    python benchmarks/inference_speed.py [--repeats 5] [--frames 3] [--threads 2]
+python benchmarks/inference_speed.py [--repeats 5] [--frames 3] [--threads 2]
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import partial
 
 import cv2
 import numpy as np
-from common import data_folder, interleaved, medians, record, sgbm_hh
 
+from common import data_folder, interleaved, medians, record, sgbm_hh
 from slanted.evaluation.datasets import find_frames
 from slanted.inference.pcbp import infer
 from slanted.io import read_image

@@ -12,7 +12,9 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Calibration": "slanted.io",
+    "BoundaryLabel": "slanted.labels",
     "InputError": "slanted.errors",
+    "Matcher": "slanted.pipeline",
     "Result": "slanted.result",
     "Settings": "slanted.settings",
     "SlantedError": "slanted.errors",
@@ -26,8 +28,10 @@ _HOMES = {
     "write_image": "slanted.io",
 }
 __all__ = [
+    "BoundaryLabel",
     "Calibration",
     "InputError",
+    "Matcher",
     "Result",
     "Settings",
     "SlantedError",
@@ -52,8 +56,9 @@ if TYPE_CHECKING:
         write_disparity,
         write_image,
     )
+    from slanted.labels import BoundaryLabel
     from slanted.matching import register_matcher
-    from slanted.pipeline import estimate
+    from slanted.pipeline import Matcher, estimate
     from slanted.result import Result
     from slanted.settings import Settings
 

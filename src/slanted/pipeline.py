@@ -118,6 +118,31 @@ def estimate(
     )
 
 
+class Matcher:
+    """The pipeline as an object, for those used to OpenCV's matchers.
+
+    Parameters
+    ----------
+    settings
+        All parameters; by default the preset ``default``.
+
+    Examples
+    --------
+    >>> matcher = slanted.Matcher()  # doctest: +SKIP
+    >>> disparity = matcher.compute(left, right).disparity  # doctest: +SKIP
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+
+    def compute(self, left: Any, right: Any) -> Result:
+        """Estimate one pair; see `estimate`.
+
+        Unlike OpenCV's, the disparity is in pixels, not sixteenths, and has no holes.
+        """
+        return estimate(left, right, self.settings)
+
+
 class _Stages:
     """Names and times the stages of a run."""
 

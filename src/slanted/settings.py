@@ -219,9 +219,7 @@ class InferenceSettings(Section):
     )
     sweeps: int = setting(8, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
     check_every: int = setting(10, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
-    gap_tolerance: float = setting(
-        1e-6, "Stop when energy and bound are this close.", low=0.0
-    )
+    gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
     progress_tolerance: float = setting(
         1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0
     )

@@ -1,9 +1,14 @@
 """Colours of disparities and errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from slanted.errors import InputError
+from slanted.inference.pcbp import Inference, Iteration
+from slanted.model.energy import Energies
+from slanted.output.charts import BOUND_COLOUR, ENERGY_COLOUR, colour_planes, energy_chart
 from slanted.output.pictures import (
     BOUNDARY_COLOUR,
     ERROR_COLOURS,
@@ -95,3 +100,25 @@ def test_strengths_are_grey():
     assert 100 < picture[0, 1] < 160
     assert picture[0, 2] == 255
     assert grey_strength(np.zeros((2, 2), np.float32)).max() == 0
+
+
+def test_planes_are_painted_by_tilt_and_nearness():
+    regions = build_regions(LABELS)
+    planes = np.array([[0, 0, 5], [0, 0, 50], [0.3, 0, 20], [-0.3, 0, 20]], float)
+    picture = colour_planes(regions, planes).astype(int)
+    level, near = picture[0, 0], picture[0, -1]
+    assert len(set(level)) == len(set(near)) == 1  # grey
+    assert near[0] > level[0]
+    left, right = picture[-1, 0], picture[-1, -1]
+    assert left[0] > left[2] and right[2] > right[0]  # red one way, cyan the other
+
+
+def test_the_energy_chart_shows_both_curves():
+    steps = tuple(Iteration(90.0 - k, 80.0 + k, 5, "sweeps") for k in range(3))
+    nothing = np.zeros(0)
+    energies = Energies(0, 0, 0, 0, 0, 0)
+    found = Inference(nothing, nothing, nothing, energies, 100.0, steps, nothing)
+    chart = energy_chart(found)
+    for colour in (ENERGY_COLOUR, BOUND_COLOUR):
+        assert (chart == colour).all(axis=2).sum() > 50
+    assert energy_chart(replace(found, iterations=())).shape == chart.shape

@@ -1,8 +1,9 @@
-"""Pictures of planes and of energies, drawn with OpenCV alone: the demo needs no plotting library."""
+"""Pictures of planes and of energies, drawn with OpenCV alone: no plotting library is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import cv2
@@ -70,7 +71,7 @@ def energy_chart(inference: Inference) -> NDArray[np.uint8]:
 def _curve(
     chart: NDArray[np.uint8], points: Sequence[tuple[int, int]], colour: tuple[int, int, int]
 ) -> None:
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in pairwise(points):
         cv2.line(chart, start, end, colour, 2, cv2.LINE_AA)
     for point in points:
         cv2.circle(chart, point, 4, colour, cv2.FILLED, cv2.LINE_AA)
