@@ -31,6 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--split", default="validation")
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--sweeps", type=int, default=Settings().inference.sweeps)
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     scores: dict[str, list[dict[str, float]]] = {}
@@ -49,7 +50,8 @@ def main() -> None:
 
         score("sgbm, interpolated", interpolate_background(matched))
         for proposals in PROPOSALS:
-            settings = Settings().with_text({**SEGMENTS, "inference.proposals": proposals})
+            chosen = {"inference.proposals": proposals, "inference.sweeps": str(arguments.sweeps)}
+            settings = Settings().with_text({**SEGMENTS, **chosen})
             found = infer(regions, matched, settings, threads=arguments.threads)
             if proposals == PROPOSALS[0]:
                 score("local fit", draw_disparity(regions, found.initial_planes))

@@ -9,6 +9,7 @@ import slanted
 from slanted.errors import FileError
 from slanted.labels import BoundaryLabel
 from slanted.output.pictures import LABEL_COLOURS, paint_labels
+from slanted.regions import build_regions
 from slanted.result import Result
 from slanted.synthetic import make_scene
 
@@ -64,12 +65,6 @@ def test_the_front_segment_owns_an_occlusion_boundary(result):
 def test_boundaries_are_painted_by_label_and_side():
     left = np.zeros((6, 12), np.int32)
     left[:, 6:] = 1
-    regions = slanted.estimate(
-        SCENE.left, SCENE.right, disparity=SCENE.disparity, segments=np.zeros((120, 160), np.int32)
-    ).regions
-    assert regions.number_of_edges == 0
-    from slanted.regions import build_regions
-
     regions = build_regions(left, np.zeros((6, 12, 3), np.uint8))
     names = list(LABEL_COLOURS)
     for label in BoundaryLabel:
@@ -88,6 +83,7 @@ def test_boundaries_are_painted_by_label_and_side():
         ("run.json", b"{", "expected the record of a result as JSON"),
         ("run.json", b"[1]", "expected the record of a result, a JSON object"),
         ("run.json", b"{}", "its parts do not fit"),
+        ("run.json", b"[" * 100000, "expected the record of a result as JSON"),
         ("settings.toml", b"seed = -1", "settings.toml: seed"),
     ],
 )
@@ -104,4 +100,28 @@ def test_pickles_inside_a_result_are_not_loaded(result, tmp_path):
     result.save(tmp_path)
     np.savez(tmp_path / "result.npz", segments=np.array([{"a": 1}], dtype=object))
     with pytest.raises(FileError, match="expected the arrays of a result"):
+        Result.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("planes", lambda a: a[:-1]),
+        ("planes", lambda a: a * np.nan),
+        ("planes", lambda a: a * 1j),
+        ("labels", lambda a: a + 9),
+        ("labels", lambda a: a.astype(float)),
+        ("matched", lambda a: a[1:]),
+        ("confidence", lambda a: a[:, None]),
+        ("chi_squared", lambda a: a[:-1]),
+        ("segments", lambda a: a + 1),
+        ("segments", lambda a: a.astype(float)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(result, tmp_path, name, change):
+    result.save(tmp_path)
+    with np.load(tmp_path / "result.npz") as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    np.savez(tmp_path / "result.npz", **{**arrays, name: change(arrays[name])})
+    with pytest.raises(FileError, match="its parts do not fit"):
         Result.load(tmp_path)

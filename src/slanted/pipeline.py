@@ -60,8 +60,8 @@ def estimate(
     """
     import numpy as np
 
-    from slanted.inference.drawing import draw_disparity, hidden_pixels
-    from slanted.inference.pcbp import infer, lowest_disparity
+    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.inference.pcbp import infer
     from slanted.matching import match
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.given import given_disparity
@@ -103,7 +103,8 @@ def estimate(
             regions = build_regions(labels, left)
         with stage("inference"):
             inference = infer(regions, matched, settings, threads=threads)
-            dense = draw_disparity(regions, inference.planes, lowest_disparity(settings))
+            limits = drawn_range(settings, searched, matched)
+            dense = draw_disparity(regions, inference.planes, *limits)
             occluded = hidden_pixels(dense)
     return Result(
         dense,

@@ -25,7 +25,8 @@ class Result:
     Parameters
     ----------
     disparity
-        Dense disparity of the left image, float32 pixels: each pixel on its segment's plane.
+        Dense disparity of the left image, float32 pixels: each pixel on its segment's plane,
+        inside the range of disparities that was searched.
     matched
         The initial disparity D(p) of the matcher, NaN outside F (paper §3.1).
     occluded
@@ -65,15 +66,27 @@ class Result:
         return self.inference.labels
 
     @property
+    def confidence(self) -> NDArray[np.float64]:
+        """(n,) what another plane would cost each segment; see `slanted.inference.pcbp`."""
+        return self.inference.confidence
+
+    @property
     def energy(self) -> float:
         """The energy of planes and labels, Σ w φ."""
         return self.inference.energies.total(self.settings.model.weights)
 
     @property
-    def bound(self) -> float | None:
-        """Proven lower bound on the energy over the last particles; None without iterations."""
+    def bound(self) -> float:
+        """Proven lower bound on the energy over the last particles (with any labels)."""
         iterations = self.inference.iterations
-        return iterations[-1].bound if iterations else None
+        return iterations[-1].bound if iterations else self.inference.initial_bound
+
+    @property
+    def gap(self) -> float:
+        """How far the energy can be above the optimum over the last particles, as a share of it."""
+        from slanted.inference.pcbp import Iteration
+
+        return Iteration(self.energy, self.bound, 0, "").gap
 
     def boundary_owners(self) -> NDArray[np.int32]:
         """Return the segment that owns each of ``regions.boundary_pixels``.

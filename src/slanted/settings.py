@@ -70,6 +70,25 @@ class SgbmSettings(Section):
 
 
 @dataclass(frozen=True)
+class CensusSettings(Section):
+    """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
+
+    paths: int = setting(8, "Directions along which costs are summed: 4 or 8.", low=4, high=8)
+    census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
+    gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
+    gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)
+    p1: int = setting(40, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
+    p2: int = setting(350, "Penalty for a larger step.", symbol="P2", low=1, high=4000)
+    p2_min: int = setting(120, "What is left of p2 at strong grey edges.", low=1, high=4000)
+    p2_slope: float = setting(
+        1.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
+    )
+    uniqueness: int = setting(
+        5, "Margin by which the best cost must win.", unit="%", low=0, high=100
+    )
+
+
+@dataclass(frozen=True)
 class MatchingSettings(Section):
     """The initial disparity D(p) on the pixels F (paper §3.1)."""
 
@@ -102,6 +121,7 @@ class MatchingSettings(Section):
         2, "Disparity step that separates patches.", unit="px", low=1, high=1024
     )
     sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
+    census: CensusSettings = dataclasses.field(default_factory=CensusSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -217,8 +237,26 @@ class InferenceSettings(Section):
         "plane, `mixture` adds a refit and neighbours' planes.",
         choices=("paper", "paper+incumbent", "mixture"),
     )
-    sweeps: int = setting(8, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
-    check_every: int = setting(10, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
+    sigma_slope: float = setting(
+        0.5, "Deviation of the paper's slopes, at first.", symbol="σ_α, σ_β", unit="px/px", low=0.0
+    )
+    sigma_disparity: float = setting(
+        5.0, "Deviation of the paper's disparities, at first.", symbol="σ_γ", unit="px", low=0.0
+    )
+    sigma_decay: float = setting(
+        10.0, "Iterations in which the paper's deviations fall to 1/e.", low=1e-3
+    )
+    mixture_sigma: float = setting(
+        1.0, "Deviation of the mixture's disparities, at first.", unit="px", low=0.0
+    )
+    mixture_decay: float = setting(
+        0.6, "Its factor from one iteration to the next.", low=0.0, high=1.0
+    )
+    mixture_neighbours: float = setting(
+        0.75, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
+    )
+    sweeps: int = setting(12, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    check_every: int = setting(6, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
     gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
     progress_tolerance: float = setting(
         1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0

@@ -20,8 +20,6 @@ DATA = (1.0, 0.1, 0.02)
 def test_small_graphs_between_linear_program_and_optimum(seed):
     graph = paper_like(small_map(seed), 2 + seed % 3, seed, DATA[seed % 3])
     program, optimum = naive.relaxation(graph), naive.relaxation(graph, integral=True)
-    if len(graph.edges) <= 7 and len(graph.plane_costs) <= 6:
-        assert naive.brute_force(graph) == pytest.approx(optimum, rel=1e-9)
     plain, annealed = solve(graph, **TO_REST), solve(graph, **TO_REST, anneal=True)
     for solution in (plain, annealed):
         assert solution.bound <= program + 1e-7 <= optimum + 2e-7
@@ -30,6 +28,26 @@ def test_small_graphs_between_linear_program_and_optimum(seed):
     assert program - plain.bound <= 5e-4 * program
     assert program - annealed.bound <= 1e-8 * program
     assert plain.energy <= optimum * (1 + 1e-9)  # on graphs this small the optimum is found, too
+
+
+def tiny(seed):
+    """A graph that can be enumerated: 3 to 5 segments, a block of four that meet in a point first."""
+    labels = checks(2, 2).repeat(3, axis=0).repeat(3, axis=1) if seed % 5 == 4 else None
+    if labels is None:
+        labels = voronoi(12, 14, 3 + seed % 3, seed)
+    return paper_like(labels, 2 + seed % 2, seed, DATA[seed % 3])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_tiny_graphs_by_brute_force(seed):
+    graph = tiny(seed)
+    assert len(graph.edges) <= 9
+    optimum = naive.brute_force(graph)
+    assert naive.relaxation(graph, integral=True) == pytest.approx(optimum, rel=1e-9)
+    solution = solve(graph, **TO_REST)
+    assert solution.bound <= naive.relaxation(graph) + 1e-7
+    assert optimum - 1e-9 * abs(optimum) <= solution.energy
+    assert solution.bound <= optimum + 1e-9 * abs(optimum)
 
 
 @pytest.mark.parametrize("seed", range(6))

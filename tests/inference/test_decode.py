@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive_inference as naive
@@ -48,8 +48,22 @@ def move_star(graph, segment, planes, labels):
     return moved
 
 
+def is_simple(graph, segment):
+    """Whether a segment's labels form paths and cycles; two boundary pieces can make them more."""
+    around = set(np.flatnonzero((graph.edges == segment).any(axis=1)).tolist())
+    partners = {edge: set() for edge in around}
+    for scope in [*graph.junctions3.tolist(), *graph.junctions4.tolist()]:
+        held = around & set(scope)
+        if len(held) > 2:
+            return False
+        for edge in held:
+            partners[edge] |= held - {edge}
+    return all(len(others) <= 2 for others in partners.values())
+
+
 @settings(max_examples=60, deadline=None)
 @given(seeds)
+@example(573)  # one label of segment has three neighbours
 def test_star_moves_are_the_best_of_all_choices(seed):
     graph = some_graph(seed)
     planes, labels = random_states(graph, seed)
@@ -60,6 +74,9 @@ def test_star_moves_are_the_best_of_all_choices(seed):
         best = naive.best_star(graph, segment, planes, labels)
         old_planes, old_labels = planes.copy(), labels.copy()
         moved = move_star(graph, segment, planes, labels)
+        if not is_simple(graph, segment):  # single moves instead
+            assert graph.energy(planes, labels) <= before + 1e-10
+            continue
         assert graph.energy(planes, labels) == pytest.approx(best, rel=1e-10, abs=1e-10)
         assert moved == (best < before - 1e-10)
         outside = ~(graph.edges == segment).any(axis=1)

@@ -57,6 +57,14 @@ def test_segments_without_matches_continue_the_farthest_neighbour(scene, regions
     np.testing.assert_allclose(planes[empty], extended[np.argmin(extended[:, 2])])
 
 
+def test_few_or_narrow_matches_make_a_level_plane(scene, regions):
+    disparity = np.full(scene.disparity.shape, np.nan, np.float32)
+    rows, columns = np.nonzero(scene.segments == 30)
+    disparity[rows[:4], columns[:4]] = 20  # four pixels in a row, and nothing else anywhere
+    planes = fit_local_planes(regions, observe(regions, disparity), 5.0)
+    assert (draw_disparity(regions, planes) == 20).all()
+
+
 def test_planes_spread_over_large_holes_and_nothing_known_stays(regions):
     planes = np.zeros((regions.count, 3))
     known = np.zeros(regions.count, bool)
@@ -115,7 +123,7 @@ def test_proposals(scene, regions, kind, count):
     if kind != "paper":
         np.testing.assert_array_equal(drawn[0][:, 0], planes)
     if count == 10:
-        spread = [np.std(p[:, 6:, 2] - planes[:, None, 2]) for p in drawn]
+        spread = [np.std(p[:, 8:, 2] - planes[:, None, 2]) for p in drawn]
         assert spread[2] < spread[0]
 
 

@@ -106,6 +106,19 @@ def test_one_segment_and_confidence():
     assert found.confidence[0] >= 0
 
 
+def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
+    """A third of the segments lose their matches; these are the ones to doubt."""
+    rng = np.random.default_rng(0)
+    doubtful = rng.random(regions.count) < 0.3
+    disparity = noisy(scene)
+    wild = doubtful[scene.segments]
+    disparity[wild] = rng.uniform(4, 60, wild.sum()).astype(np.float32)
+    found = infer(regions, disparity, SETTINGS)
+    low, high = found.confidence[doubtful], found.confidence[~doubtful]
+    assert np.median(low) < np.median(high)
+    assert (low[:, None] < high[None]).mean() > 0.7
+
+
 def test_progress_hears_of_every_iteration(scene, regions):
     heard = []
     infer(regions, noisy(scene), SETTINGS, progress=lambda t, step: heard.append((t, step.energy)))

@@ -108,3 +108,12 @@ def test_parts_must_fit():
     graph = random_tables(small_map(7), 2, 7)
     with pytest.raises(InputError, match="part_of_segment"):
         solve_split(graph, np.zeros(2, int))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": -1.0}, {"rounds": -1}, {"sweeps_per_exchange": 0}, {"threads": 0}]
+)
+def test_arguments_out_of_range_are_refused(wrong):
+    graph = paper_like(small_map(1), 2, 1)
+    with pytest.raises(InputError, match="solve_split: expected"):
+        solve_split(graph, np.zeros(len(graph.plane_costs), np.int32), **wrong)

@@ -76,13 +76,11 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
     kinds = ", ".join(
         f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
     )
-    lines = [f"{summary['segments']} segments; boundaries: {kinds}"]
-    if summary["bound"] is not None:
-        lines.append(
-            f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
-            f"optimum over the last particles (bound {summary['bound']:,.0f})"
-        )
-    return lines
+    return [
+        f"{summary['segments']} segments; boundaries: {kinds}",
+        f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
+        f"optimum over the last particles (bound {summary['bound']:,.0f})",
+    ]
 
 
 def seconds_table(seconds: dict[str, float]) -> list[str]:

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.inference.pcbp import lowest_disparity
 from slanted.inference.plane_kernels import draw_planes, find_hidden
 from slanted.regions.structure import Floats, Regions
 
+if TYPE_CHECKING:
+    from slanted.matching import DisparityRange
+    from slanted.settings import Settings
 
-def draw_disparity(regions: Regions, planes: Floats, lowest: float = 0.0) -> NDArray[np.float32]:
+
+def draw_disparity(
+    regions: Regions, planes: Floats, lowest: float = 0.0, highest: float = np.inf
+) -> NDArray[np.float32]:
     """Return (H, W) disparity of every pixel on the plane of its segment (paper, Eq. 1).
 
-    Where a plane passes below `lowest`, behind infinity, the pixel gets that.
+    Where a plane leaves `lowest` … `highest`, behind infinity or nearer than was searched, the
+    pixel gets the end of the range.
     """
     disparity = np.empty(regions.labels.shape, np.float32)
     draw_planes(regions.labels, regions.centre, planes, disparity)
-    return np.maximum(disparity, np.float32(lowest))
+    return np.clip(disparity, np.float32(lowest), np.float32(highest))
+
+
+def drawn_range(
+    settings: Settings, searched: DisparityRange | None, matched: NDArray[np.float32]
+) -> tuple[float, float]:
+    """Return the disparities that a result may have: those searched, or up to the largest given."""
+    highest = float(np.nanmax(matched)) if searched is None else float(searched.high)
+    return lowest_disparity(settings), highest
 
 
 def hidden_pixels(disparity: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -12,6 +12,8 @@ from slanted.model.potentials import disparity_cost
 from slanted.regions.structure import Floats, Regions
 
 FEWEST_MATCHES = 3
+ENOUGH_FOR_LEVEL = 10
+"""Matches that are believed even where they cannot tell a slope."""
 SMALLEST_SPREAD = 0.02
 """Of the matches' covariance, as the determinant's share of that of all the segment's pixels: below
 it they cover too little of the segment, or lie too nearly on a line, to tell its slope."""
@@ -26,8 +28,9 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
 
     The paper says "local fitting" and no more. Here least squares over all matches and over those
     near their median disparity are each refined on their inliers, and the one with the lower
-    truncated cost φ_seg is kept. A segment without enough matches takes the plane, extended, of the
-    neighbour that lies farthest away, because what cannot be matched is mostly hidden background.
+    truncated cost φ_seg is kept. Where the matches are too narrow to tell a slope, the plane is
+    level at their median. A segment with hardly any takes the plane, extended, of the neighbour
+    that lies farthest away, because what cannot be matched is mostly hidden background.
 
     Returns
     -------
@@ -46,8 +49,10 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
     stacked = np.stack(candidates, axis=1)
     best = np.argmin(disparity_cost(regions, observations, stacked, K), axis=1)
     planes = stacked[np.arange(regions.count), best]
-    moments = _moments(matches, planes, np.inf)
-    return fill_from_neighbours(regions, planes, _is_fitted(regions, moments))
+    matched = np.diff(matches.start)
+    known = _is_fitted(regions, _moments(matches, planes, np.inf)) | (matched >= ENOUGH_FOR_LEVEL)
+    # A few stray matches say less than a neighbour, unless they are all there is.
+    return fill_from_neighbours(regions, planes, known if known.any() else matched > 0)
 
 
 def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.bool_]) -> Floats:
@@ -72,15 +77,12 @@ def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.boo
 
 
 def _medians(matches: Matches, count: int) -> Floats:
-    """Return the median disparity of about `MEDIAN_SAMPLE` matches a segment, 0 without any."""
-    step = max(1, len(matches.disparity) // (MEDIAN_SAMPLE * count))
-    segment = np.repeat(np.arange(count), np.diff(matches.start))[::step]
-    values = matches.disparity[::step]
-    ranked = values[np.lexsort((values, segment))]
-    size = np.bincount(segment, minlength=count)
+    """Return the median of `MEDIAN_SAMPLE` matches a segment, evenly spaced; 0 without any."""
+    size = np.diff(matches.start)[:, None]
+    sample = matches.start[:-1, None] + np.arange(MEDIAN_SAMPLE) * size // MEDIAN_SAMPLE
     medians = np.zeros(count)
-    filled = size > 0
-    medians[filled] = ranked[(np.cumsum(size) - size + size // 2)[filled]]
+    filled = size[:, 0] > 0
+    medians[filled] = np.sort(matches.disparity[sample[filled]], axis=1)[:, MEDIAN_SAMPLE // 2]
     return medians
 
 

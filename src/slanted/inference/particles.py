@@ -18,15 +18,6 @@ from slanted.regions.structure import Floats, Ints, Regions
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
-SIGMA_SLOPE = 0.5
-SIGMA_DISPARITY = 5.0
-"""The paper's σ_α = σ_β and σ_γ at the start, in px/px and px; both fall by exp(−c / 10)."""
-MIXTURE_SIGMA = 1.0
-MIXTURE_DECAY = 0.6
-"""σ_γ of the mixture's Gaussians, in px, and its factor from one iteration to the next."""
-MIXTURE_NEIGHBOURS = 0.5
-"""Share of the mixture's particles, besides incumbent and refit, that are neighbours' planes."""
-
 
 def propose(
     regions: Regions,
@@ -51,25 +42,23 @@ def propose(
         ``paper+incumbent`` keeps the current plane among them; ``mixture`` adds a closed-form refit
         and neighbours' planes, and scales its Gaussians to the segment's size.
     """
-    count = settings.inference.particles
+    inference = settings.inference
+    count = inference.particles
     rng = np.random.default_rng([settings.seed, iteration])
-    kind = settings.inference.proposals
+    kind = inference.proposals
     if kind != "mixture":
-        decay = np.exp(-iteration / 10)
-        sigma = decay * np.array([SIGMA_SLOPE, SIGMA_SLOPE, SIGMA_DISPARITY])
+        slope, disparity = inference.sigma_slope, inference.sigma_disparity
+        sigma = np.exp(-iteration / inference.sigma_decay) * np.array([slope, slope, disparity])
         particles: Floats = planes[:, None] + sigma * rng.standard_normal((regions.count, count, 3))
         if kind == "paper+incumbent":
             particles[:, 0] = planes
         return particles
     refit = refit_planes(regions, observations, planes, labels, settings)
-    neighbours = round(MIXTURE_NEIGHBOURS * max(0, count - 2))
-    parts = [
-        planes[:, None],
-        refit[:, None],
-        _neighbours_planes(regions, planes, neighbours, rng),
-        _gaussians(regions, planes, max(0, count - 2 - neighbours), iteration, rng),
-    ]
-    return np.concatenate(parts, axis=1)[:, :count]
+    neighbours = round(inference.mixture_neighbours * max(0, count - 2))
+    deviation = inference.mixture_sigma * inference.mixture_decay**iteration
+    drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)
+    drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
+    return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
 
 
 def refit_planes(
@@ -115,26 +104,29 @@ def _mean_outer_products(regions: Regions, segment: Ints, edge: Ints, labels: In
 
 
 def _neighbours_planes(
-    regions: Regions, planes: Floats, count: int, rng: np.random.Generator
+    regions: Regions, planes: Floats, instead: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Return `count` planes of random neighbours a segment, extended to its own centre."""
-    degree = np.diff(regions.adjacency_start)
-    pick = (rng.random((regions.count, count)) * degree[:, None]).astype(np.int64)
-    alone = degree == 0
-    place = np.minimum(regions.adjacency_start[:-1, None] + pick, max(0, degree.sum() - 1))
-    other = regions.adjacency_other[place] if degree.sum() else np.zeros_like(place)
-    shift = regions.centre[:, None] - regions.centre[other]
-    extended = shifted_planes(planes[other], shift)
-    extended[alone] = planes[alone, None]
-    return extended
+    """Return planes of different random neighbours, extended to each segment's own centre.
+
+    As many as `instead` (n, count, 3) has; a segment with fewer neighbours keeps the rest of it.
+    """
+    segment = np.repeat(np.arange(regions.count), np.diff(regions.adjacency_start))
+    shuffled = np.lexsort((rng.random(len(segment)), segment))
+    rank = np.arange(len(segment)) - regions.adjacency_start[segment]
+    taken = rank < instead.shape[1]
+    here, there, rank = segment[taken], regions.adjacency_other[shuffled][taken], rank[taken]
+    particles = instead.copy()
+    shift = regions.centre[here] - regions.centre[there]
+    particles[here, rank] = shifted_planes(planes[there], shift)
+    return particles
 
 
 def _gaussians(
-    regions: Regions, planes: Floats, count: int, iteration: int, rng: np.random.Generator
+    regions: Regions, planes: Floats, count: int, deviation: float, rng: np.random.Generator
 ) -> Floats:
     """Return planes whose disparities vary alike at the centre and at the rim of the segment."""
     radius = np.sqrt(regions.covariance[:, 0] + regions.covariance[:, 2])
     sigma = np.empty((regions.count, 1, 3))
-    sigma[..., 2] = MIXTURE_SIGMA * MIXTURE_DECAY**iteration
+    sigma[..., 2] = deviation
     sigma[..., :2] = sigma[..., 2:] / (2 * np.maximum(radius, 1.0))[:, None, None]
     return planes[:, None] + sigma * rng.standard_normal((regions.count, count, 3))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
     from slanted.model.factor_graph import FactorGraph
     from slanted.settings import Settings
+
+
+DIFFERENT = 1.0
+"""Pixels, rms over a segment, by which planes must differ to count as alternatives."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,10 @@ class Iteration:
 
     @property
     def gap(self) -> float:
-        """Relative distance of the energy from the bound."""
-        return (self.energy - self.bound) / max(abs(self.energy), 1e-12)
+        """How far the energy can be above the optimum over the particles, as a share of it."""
+        if self.energy <= self.bound:
+            return 0.0
+        return (self.energy - self.bound) / self.bound if self.bound > 0 else inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +84,15 @@ class Inference:
         (n, 3) the local fits that it started from.
     energies
         Features of the solution, one for each potential.
-    initial_energy
-        Of the local fits with the best labels found for them.
+    initial_energy, initial_bound
+        Of the local fits with the best labels found for them, and below which no labels get.
     iterations
         The outer iterations, in order.
     confidence
-        (n,) how much more the second-best particle of each segment would cost, judged by the last
-        messages; 0 where another plane does as well.
+        (n,) how much more it would cost, judged by the messages, to give each segment a plane that
+        differs by more than a pixel (rms over the segment); 0 where such a plane does as well.
+        Where no such plane was drawn in the last iteration, an earlier one counts; where none ever
+        was, infinite. Comparable inside one run only.
     """
 
     planes: Floats
@@ -91,6 +100,7 @@ class Inference:
     initial_planes: Floats
     energies: Energies
     initial_energy: float
+    initial_bound: float
     iterations: tuple[Iteration, ...]
     confidence: Floats
 
@@ -155,7 +165,7 @@ def _infer(
     start = _solve(graph, topology, settings, threads, incumbent=None)
     labels = start.labels
     iterations: list[Iteration] = []
-    confidence = np.zeros(regions.count)
+    confidence = np.full(regions.count, np.inf)
     for t in range(settings.inference.iterations):
         particles = propose(regions, observations, planes, labels, t, settings)
         graph = build_factor_graph(regions, observations, particles, settings.model)
@@ -164,14 +174,24 @@ def _infer(
         solution = _solve(graph, topology, settings, threads, incumbent)
         planes = particles[np.arange(regions.count), solution.planes]
         labels = solution.labels
-        confidence = _margins(solution.beliefs)
+        margins = _margins(regions, particles, solution)
+        confidence = np.where(np.isfinite(margins), margins, confidence)
         iterations.append(
             Iteration(solution.energy, solution.bound, solution.sweeps, solution.rule)
         )
         if progress is not None:
             progress(t, iterations[-1])
     energies = energy(regions, observations, planes, labels, settings.model)
-    return Inference(planes, labels, initial, energies, start.energy, tuple(iterations), confidence)
+    return Inference(
+        planes=planes,
+        labels=labels,
+        initial_planes=initial,
+        energies=energies,
+        initial_energy=start.energy,
+        initial_bound=start.bound,
+        iterations=tuple(iterations),
+        confidence=confidence,
+    )
 
 
 def _solve(
@@ -195,9 +215,12 @@ def _solve(
     )
 
 
-def _margins(beliefs: Floats) -> Floats:
-    """Return how far the second-lowest belief of each row lies above the lowest."""
-    if beliefs.shape[1] < 2:
-        return np.zeros(len(beliefs))
-    two = np.partition(beliefs, 1, axis=1)[:, :2]
-    return np.asarray(two[:, 1] - two[:, 0])
+def _margins(regions: Regions, particles: Floats, solution: Solution) -> Floats:
+    """Return what a different plane would cost more; infinite where none was drawn."""
+    segment = np.arange(regions.count)
+    da, db, dc = np.moveaxis(particles - particles[segment, solution.planes][:, None], -1, 0)
+    uu, uv, vv = regions.covariance.T[:, :, None]
+    squared = dc * dc + uu * da * da + 2 * uv * da * db + vv * db * db
+    beliefs = np.where(squared > DIFFERENT**2, solution.beliefs, np.inf)
+    margin = beliefs.min(axis=1) - solution.beliefs[segment, solution.planes]
+    return np.asarray(np.maximum(margin, 0))

@@ -196,6 +196,11 @@ def solve_split(
             f"part_of_segment: expected {len(graph.plane_costs)} integers from 0 on, got shape "
             f"{part.shape} of type {part.dtype}; give each segment its part"
         )
+    if epsilon < 0 or rounds < 0 or sweeps_per_exchange < 1 or threads < 1:
+        raise InputError(
+            "solve_split: expected epsilon >= 0, rounds >= 0, sweeps_per_exchange >= 1 and threads "
+            f">= 1, got {epsilon}, {rounds}, {sweeps_per_exchange} and {threads}"
+        )
     epsilon = float(epsilon)  # kernels compile anew for integers
     problem = build_problem(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count

@@ -40,6 +40,7 @@ class DisparityRange:
 # Modules are named, not imported: the names are needed by `--help`, the code only by a run.
 _MATCHERS: dict[str, MatchFunction | str] = {
     "sgbm": "slanted.matching.sgbm",
+    "census": "slanted.matching.census_sgm",
 }
 
 

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.result import Result
 
-OPTIONAL = ("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png")
+OPTIONAL = (
+    *("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png"),
+    *("error.png", "matched_error.png", "ground_truth_colour.png", "left.png", "overview.png"),
+)
 """Files that some runs do not write; an earlier run's would stand beside the wrong disparity."""
 
 

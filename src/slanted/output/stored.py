@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from slanted.errors import FileError
 from slanted.labels import BoundaryLabel
 
 if TYPE_CHECKING:
+    from slanted.inference.pcbp import Iteration
+    from slanted.regions import Regions
     from slanted.result import Result
 
 ARRAYS = "result.npz"
@@ -43,9 +46,10 @@ def summarise(result: Result) -> dict[str, Any]:
         "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
         "energy": result.energy,
         "bound": result.bound,
-        "gap_percent": 100 * iterations[-1].gap if iterations else None,
+        "gap_percent": 100 * result.gap,
         "energies": result.inference.energies.weighted(weights),
         "initial_energy": result.inference.initial_energy,
+        "initial_bound": result.inference.initial_bound,
         "iterations": [dataclasses.asdict(iteration) for iteration in iterations],
         "rectification": (
             None if result.rectification is None else dataclasses.asdict(result.rectification)
@@ -66,7 +70,7 @@ def encode_arrays(result: Result) -> bytes:
         labels=inference.labels,
         initial_planes=inference.initial_planes,
         confidence=inference.confidence,
-        # Recomputed on loading, and stored for readers that know no slanted.
+        # Made again on loading; stored for readers that know no slanted.
         disparity=result.disparity,
         occluded=result.occluded,
         edges=result.regions.edges,
@@ -79,7 +83,8 @@ def encode_arrays(result: Result) -> bytes:
 
 def read_result(folder: Path) -> Result:
     """Read a folder written by `Result.save`."""
-    from slanted.inference.pcbp import Inference, Iteration, features
+    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.inference.pcbp import Inference, features
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import build_regions
@@ -95,33 +100,67 @@ def read_result(folder: Path) -> Result:
             histograms=arrays["histograms"],
             chi_squared=arrays["chi_squared"],
         )
-        matched = arrays["matched"]
+        _check_arrays(arrays, regions)
         planes, labels = arrays["planes"], arrays["labels"]
         inference = Inference(
             planes,
             labels,
             arrays["initial_planes"],
-            features(regions, matched, planes, labels, settings),
-            record["initial_energy"],
-            tuple(Iteration(**iteration) for iteration in record["iterations"]),
+            features(regions, arrays["matched"], planes, labels, settings),
+            float(record["initial_energy"]),
+            float(record["initial_bound"]),
+            tuple(_iteration(step) for step in record["iterations"]),
             arrays["confidence"],
         )
-        searched, check = record["searched"], record["rectification"]
+        found, check = record["searched"], record["rectification"]
+        searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
+        limits = drawn_range(settings, searched, arrays["matched"])
+        disparity = draw_disparity(regions, planes, *limits)
         return Result(
-            disparity=arrays["disparity"],
-            matched=matched,
-            occluded=arrays["occluded"],
+            disparity=disparity,
+            matched=arrays["matched"],
+            occluded=hidden_pixels(disparity),
             regions=regions,
             inference=inference,
             settings=settings,
-            seconds={k: v for k, v in record["seconds"].items() if k != "total"},
-            searched=None if searched is None else DisparityRange(**searched),
+            seconds={k: float(v) for k, v in record["seconds"].items() if k != "total"},
+            searched=searched,
             rectification=None if check is None else RectificationCheck(**check),
         )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
             folder, f"expected a result of slanted, but its parts do not fit ({error})"
         ) from error
+
+
+def _iteration(step: dict[str, Any]) -> Iteration:
+    from slanted.inference.pcbp import Iteration
+
+    return Iteration(
+        float(step["energy"]), float(step["bound"]), int(step["sweeps"]), str(step["rule"])
+    )
+
+
+def _check_arrays(arrays: dict[str, Any], regions: Regions) -> None:
+    """Raise a ValueError that names the first array of the wrong type, shape or range."""
+    n, edges = regions.count, regions.number_of_edges
+    expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "matched": ("f", regions.labels.shape),
+        "planes": ("f", (n, 3)),
+        "initial_planes": ("f", (n, 3)),
+        "confidence": ("f", (n,)),
+        "labels": ("i", (edges,)),
+        "histograms": ("f", (n, 64)),
+        "chi_squared": ("f", (edges,)),
+    }
+    for name, (kind, shape) in expected.items():
+        array = arrays[name]
+        if array.dtype.kind != kind or array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}")
+        if name not in ("matched", "confidence") and not np.isfinite(array).all():
+            raise ValueError(f"{name} is not finite")
+    if edges and not 0 <= arrays["labels"].min() <= arrays["labels"].max() < len(BoundaryLabel):
+        raise ValueError("labels are out of range")
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
@@ -130,7 +169,9 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     try:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (
+        ValueError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error
+    ) as error:  # fmt: skip
         raise FileError(path, f"expected the arrays of a result ({error})") from error
 
 
@@ -139,7 +180,7 @@ def _read_record(path: Path) -> dict[str, Any]:
 
     try:
         record = json.loads(read_bytes(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(path, f"expected the record of a result as JSON ({error})") from error
     if not isinstance(record, dict):
         raise FileError(path, "expected the record of a result, a JSON object")

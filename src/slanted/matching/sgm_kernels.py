@@ -1,0 +1,288 @@
+"""Numba kernels of semi-global matching (Hirschmüller 2008): paths, winners and consistency."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Sums = NDArray[np.uint16]
+Winners = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+NEVER = np.uint16(20000)
+"""Path cost beside the range's ends: above every real one, and safe to add a penalty to."""
+AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
+
+
+def path_state(width: int, count: int) -> tuple[Sums, Sums, NDArray[np.int64]]:
+    """Return what a sweep remembers: path costs in slots, each slot's least, and whose they are.
+
+    A slot holds a cost for each disparity, with `NEVER` on either side. Slot 0 stands for what is
+    before a path's first pixel: all costs are zero, which makes L = C there. Every path has a slot,
+    the one along the row first, then for each direction (from x - 1, x, x + 1) one a column; the
+    last number is a spare slot, into which the next path is extended.
+    """
+    owners = 1 + 3 * width
+    paths = np.full((owners + 2, count + 2), NEVER, np.uint16)
+    paths[0, 1:-1] = 0
+    return paths, np.zeros(owners + 2, np.uint16), np.arange(1, owners + 2)
+
+
+@njit(cache=True, nogil=True)
+def _extend(
+    cost: Bytes,
+    cell: np.uint64,
+    paths: Sums,
+    before: np.uint64,
+    here: np.uint64,
+    floor: np.uint16,
+    p1: np.uint16,
+    p2: np.uint16,
+    sums: Sums,
+    count: np.uint64,
+) -> np.uint16:
+    """Extend a path by a pixel, add its costs to the sums and return the least of them.
+
+    Flat arrays and unsigned positions: slices would count references for each pixel, which is
+    slow and makes threads wait for each other; signed positions might be negative.
+    """
+    one, two = np.uint64(1), np.uint64(2)
+    highest = np.uint16(floor + p2)
+    least = np.uint16(65535)
+    for k in range(count):
+        d = np.uint64(k)
+        smaller, larger = paths[before + d], paths[before + d + two]
+        same = paths[before + d + one]
+        value = smaller if smaller < larger else larger
+        value = np.uint16(value + p1)
+        value = value if value < same else same
+        value = value if value < highest else highest
+        value = np.uint16(np.uint16(value - floor) + np.uint16(cost[cell + d]))
+        paths[here + d + one] = value
+        sums[cell + d] = np.uint16(sums[cell + d] + value)
+        least = value if value < least else least
+    return least
+
+
+@njit(cache=True, nogil=True)
+def sweep_rows(
+    cost: Bytes,
+    grey: Bytes,
+    p1: int,
+    p2: Sums,
+    direction: int,
+    first: int,
+    last: int,
+    diagonal: bool,
+    paths: Sums,
+    least: Sums,
+    slots: NDArray[np.int64],
+    sums: Sums,
+) -> None:
+    """Add the costs of the paths that come from one side, over some rows.
+
+    The costs along a path, L(p, d) = C(p, d) + min(L(q, d), L(q, d ± 1) + P1, min L(q, ·) + P2)
+    − min L(q, ·), where q is the pixel before p, and L = C where a path enters the image.
+
+    Parameters
+    ----------
+    cost
+        (H, W, D).
+    grey
+        (H, W) image that P2 follows.
+    p1, p2
+        Penalties; P2 for each of 256 differences of grey between p and q.
+    direction
+        1 for paths from the left and from above, -1 for those from the right and from below.
+    first, last
+        Rows ``first <= y < last``; whoever goes on from there calls with the same state.
+    diagonal
+        Whether to walk the two diagonals too.
+    paths, least, slots
+        `path_state`; updated.
+    sums
+        (H, W, D): S(p, d), added to.
+    """
+    height, width, layers = cost.shape
+    flat_cost, flat_sums, flat_paths = cost.reshape(-1), sums.reshape(-1), paths.reshape(-1)
+    count, size, step = np.uint64(layers), np.uint64(layers + 2), np.uint16(p1)
+    outside = -1 if direction > 0 else height
+    spare = slots[-1]
+    for i in range(last - first):
+        y = first + i if direction > 0 else last - 1 - i
+        walked = y if direction > 0 else height - 1 - y
+        for j in range(width):
+            x = j if direction > 0 else width - 1 - j
+            cell = np.uint64(y * width + x) * count
+            value = np.int64(grey[y, x])
+            for side in range(-2, 2):
+                if side == -2:  # the path along the row
+                    yq, xq, owner = y, x - direction, 0
+                elif side == 0 or diagonal:
+                    # A path that leaves the image on one side hands its slot to the one that
+                    # enters on the other.
+                    yq, xq = y - direction, x + side
+                    owner = 1 + (side + 1) * width + (x + side * walked) % width
+                else:
+                    continue
+                before, jump = slots[owner], np.uint16(0)
+                slots[owner], free = spare, before
+                if yq == outside or xq < 0 or xq >= width:
+                    before = 0
+                else:
+                    jump = p2[abs(value - np.int64(grey[yq, xq]))]
+                least[spare] = _extend(
+                    flat_cost,
+                    cell,
+                    flat_paths,
+                    np.uint64(before) * size,
+                    np.uint64(spare) * size,
+                    least[before],
+                    step,
+                    jump,
+                    flat_sums,
+                    count,
+                )
+                spare = free
+    slots[-1] = spare
+
+
+@njit(cache=True, nogil=True)
+def _least(sums: Sums) -> int:
+    least = np.uint16(65535)
+    for d in range(len(sums)):
+        least = sums[d] if sums[d] < least else least
+    return int(least)
+
+
+@njit(cache=True, nogil=True)
+def _first_index(sums: Sums, value: int) -> int:
+    for d in range(len(sums)):
+        if sums[d] == value:
+            return d
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _offset(sums: Sums, winner: int) -> float:
+    """Return where between its neighbours the parabola through a winner is least."""
+    if winner == 0 or winner == len(sums) - 1:
+        return 0.0
+    before, after = np.int64(sums[winner - 1]), np.int64(sums[winner + 1])
+    bend = before + after - 2 * np.int64(sums[winner])
+    return (before - after) / (2.0 * bend) if bend > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def winner_rows(
+    sums: Sums,
+    low: int,
+    uniqueness: int,
+    first: int,
+    last: int,
+    left: Winners,
+    right: Winners,
+    disparity: Floats,
+    confidence: Floats,
+) -> None:
+    """Write the winners of the left view, those of the right view, and how clear the former are.
+
+    The right view is read off the same volume: right pixel x sees the cells (x + d, d). The runner
+    up is the best disparity that does not touch the winner; with none better by the margin, and
+    always in a tie, the disparity is unknown. Of equal sums the smaller disparity wins.
+
+    Parameters
+    ----------
+    sums
+        (H, W, D): S(p, d).
+    low
+        Disparity of the first layer.
+    uniqueness
+        Percent by which the runner up's sum must exceed the winner's.
+    first, last
+        Rows to write.
+    left, right
+        (H, W) winning disparities, whole pixels; ``low - 1`` where no left pixel meets a right one.
+    disparity
+        (H, W) sub-pixel disparity, NaN where not unique.
+    confidence
+        (H, W) 1 − winner's sum / runner up's sum; 1 if there is no runner up.
+    """
+    _, width, count = sums.shape
+    # The right row is kept mirrored, so that a rising disparity walks it forward.
+    best, layer = np.empty(width, np.uint16), np.empty(width, np.int16)
+    for y in range(first, last):
+        best[:] = 65535
+        layer[:] = -1
+        for x in range(width):
+            pixel = sums[y, x]
+            least = _least(pixel)
+            winner = _first_index(pixel, least)
+            second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
+            unique = second > least and second * 100 >= least * (100 + uniqueness)
+            left[y, x] = winner + low
+            confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
+            if count <= 3 and second == 65535:
+                confidence[y, x] = 1.0
+            disparity[y, x] = winner + _offset(pixel, winner) + low if unique else np.nan
+            begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
+            if begin < end:
+                start = width - 1 - x + low + begin
+                _update_right(pixel[begin:end], begin, best[start:], layer[start:])
+        for x in range(width):
+            right[y, x] = layer[width - 1 - x] + low
+
+
+@njit(cache=True, nogil=True)
+def _update_right(pixel: Sums, begin: int, best: Sums, layer: NDArray[np.int16]) -> None:
+    first = np.int16(begin)
+    for k in range(len(pixel)):
+        better = pixel[k] < best[k]
+        best[k] = pixel[k] if better else best[k]
+        layer[k] = np.int16(first + np.int16(k)) if better else layer[k]
+
+
+@njit(cache=True, nogil=True)
+def agreement_rows(
+    left: Winners,
+    right: Winners,
+    low: int,
+    high: int,
+    threshold: int,
+    first: int,
+    last: int,
+    state: Bytes,
+) -> None:
+    """Tell left pixels that the right view confirms from occluded and mismatched ones.
+
+    A pixel that fails the check is mismatched if some disparity would pass it, for then the right
+    view sees what it shows, and occluded if none would (Hirschmüller 2008, §2.6).
+
+    Parameters
+    ----------
+    left, right
+        (H, W) winners of `winner_rows`.
+    low, high
+        The disparities searched, ``low <= d < high``.
+    threshold
+        Largest disagreement that passes.
+    first, last
+        Rows to write.
+    state
+        (H, W) of `AGREES`, `OCCLUDED`, `MISMATCHED`.
+    """
+    width = left.shape[1]
+    for y in range(first, last):
+        seen = right[y]
+        for x in range(width):
+            d = left[y, x]
+            if 0 <= x - d < width and seen[x - d] >= low and abs(seen[x - d] - d) <= threshold:
+                state[y, x] = AGREES
+                continue
+            state[y, x] = OCCLUDED
+            for q in range(max(0, x - high + 1), min(width, x - low + 1)):
+                if seen[q] >= low and abs(seen[q] - (x - q)) <= threshold:
+                    state[y, x] = MISMATCHED
+                    break

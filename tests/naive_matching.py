@@ -1,0 +1,103 @@
+"""Slow, obvious twins of the kernels of matching: plain loops over Python integers."""
+
+import numpy as np
+
+WINDOW = [(dy, dx) for dy in range(-3, 4) for dx in range(-4, 5) if (dy, dx) != (0, 0)]
+DIRECTIONS = {4: [(0, 1), (0, -1), (1, 0), (-1, 0)]}
+DIRECTIONS[8] = [*DIRECTIONS[4], (1, 1), (1, -1), (-1, 1), (-1, -1)]
+
+
+def at(image, y, x):
+    """A pixel of an image that goes on beyond its borders."""
+    height, width = image.shape
+    return int(image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)])
+
+
+def census(grey):
+    out = np.zeros(grey.shape, np.uint64)
+    for y, x in np.ndindex(grey.shape):
+        darker = [at(grey, y + dy, x + dx) < grey[y, x] for dy, dx in WINDOW]
+        out[y, x] = sum(1 << i for i, bit in enumerate(darker) if bit)
+    return out
+
+
+def costs(left_census, right_census, left_gradient, right_gradient, low, count, weights):
+    height, width = left_census.shape
+
+    def pixel(y, x, d):
+        bits = (at(left_census, y, x) ^ at(right_census, y, x - d)).bit_count()
+        step = abs(at(left_gradient, y, x) - at(right_gradient, y, x - d))
+        return weights[0] * bits + weights[1] * step
+
+    raw = np.array(
+        [
+            [[pixel(y, x, low + k) for k in range(count)] for x in range(width)]
+            for y in range(height)
+        ]
+    )
+    # The box repeats the border pixel's cost; it does not look beyond it.
+    wide = np.pad(raw, ((2, 2), (2, 2), (0, 0)), mode="edge")
+    boxes = sum(wide[i : i + height, j : j + width] for i in range(5) for j in range(5))
+    return (boxes // 25).astype(np.uint8)
+
+
+def path_sums(cost, grey, p1, p2, paths):
+    """S(p, d), path by path, from the formula of Hirschmüller (2008, §2.3)."""
+    height, width, count = cost.shape
+    total = np.zeros(cost.shape, np.int64)
+    for dy, dx in DIRECTIONS[paths]:
+        path = {}
+        for y in range(height)[:: -1 if dy < 0 else 1]:
+            for x in range(width)[:: -1 if dx < 0 else 1]:
+                q = path.get((y - dy, x - dx))
+                here = [int(c) for c in cost[y, x]]
+                if q is not None:
+                    step = abs(int(grey[y, x]) - int(grey[y - dy, x - dx]))
+                    for d in range(count):
+                        ways = [q[d], min(q) + int(p2[step])]
+                        ways += [q[e] + p1 for e in (d - 1, d + 1) if 0 <= e < count]
+                        here[d] += min(ways) - min(q)
+                path[y, x] = here
+                total[y, x] += here
+    return total
+
+
+def winners(sums, low, uniqueness):
+    """Left and right winners, disparity and confidence."""
+    height, width, count = sums.shape
+    left, right = (np.full((height, width), low - 1, np.int32) for _ in range(2))
+    disparity, confidence = np.full((2, height, width), np.nan, np.float32)
+    for y, x in np.ndindex(height, width):
+        cell = [int(s) for s in sums[y, x]]
+        best = min(cell)
+        d = cell.index(best)
+        left[y, x] = d + low
+        others = [s for k, s in enumerate(cell) if abs(k - d) > 1]
+        second = min(others, default=None)
+        confidence[y, x] = 1 if second is None else 0 if second == 0 else 1 - best / second
+        if second is None or (second > best and second * 100 >= best * (100 + uniqueness)):
+            disparity[y, x] = d + low
+            if 0 < d < count - 1:
+                before, after = cell[d - 1], cell[d + 1]
+                if before + after > 2 * best:
+                    offset = (before - after) / (2.0 * (before + after - 2 * best))
+                    disparity[y, x] = d + offset + low
+        seen = [(int(sums[y, x + low + k, k]), k) for k in range(count) if 0 <= x + low + k < width]
+        if seen:
+            right[y, x] = min(seen)[1] + low
+    return left, right, disparity, confidence
+
+
+def agreement(left, right, low, high, threshold):
+    """0 where the right view confirms, 1 where occluded, 2 where mismatched."""
+    height, width = left.shape
+
+    def passes(y, x, d):
+        inside = 0 <= x - d < width and right[y, x - d] >= low
+        return inside and abs(right[y, x - d] - d) <= threshold
+
+    state = np.zeros(left.shape, np.uint8)
+    for y, x in np.ndindex(height, width):
+        if not passes(y, x, left[y, x]):
+            state[y, x] = 2 if any(passes(y, x, d) for d in range(low, high)) else 1
+    return state
