@@ -19,7 +19,7 @@ from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
 from slanted.regions import build_regions
 from slanted.segmentation import segment
-from slanted.settings import Settings
+from slanted.settings import MatchingSettings, Settings
 
 PROPOSALS = ("paper", "paper+incumbent", "mixture")
 SEGMENTS = {"segmentation.method": "slic+ucm", "segmentation.count": "1200"}
@@ -41,7 +41,7 @@ def main() -> None:
     for frame in find_frames("kitti2015", folder, arguments.split, arguments.limit):
         left, right = read_image(frame.left), read_image(frame.right)
         truth, visible = frame.load_ground_truth()
-        matched = match(left, right, Settings().matching)
+        matched = match(left, right, MatchingSettings(method="sgbm"))
         regions = build_regions(segment(left, Settings().with_text(SEGMENTS).segmentation), left)
 
         def score(name: str, disparity: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from slanted.io import read_image
 from slanted.matching import match
 from slanted.regions import build_regions
 from slanted.segmentation import segment
-from slanted.settings import Settings
+from slanted.settings import MatchingSettings, Settings
 
 COUNTS = (300, 600, 1200, 2500, 5000)
 
@@ -51,7 +51,7 @@ def main() -> None:
     growth: dict[int, list[float]] = {count: [] for count in COUNTS}
     for frame in frames:
         left, right = read_image(frame.left), read_image(frame.right)
-        matched = match(left, right, Settings().matching)
+        matched = match(left, right, MatchingSettings(method="sgbm"))
         for count in COUNTS:
             settings = settings_for(count)
             regions = build_regions(segment(left, settings.segmentation), left)

@@ -31,7 +31,7 @@ def measure(frames: Iterable[Any], count: int) -> dict[str, dict[str, float]]:
     for frame in frames:
         left, right = read_image(frame.left), read_image(frame.right)
         truth, visible = frame.load_ground_truth()
-        matched = match(left, right, MatchingSettings())
+        matched = match(left, right, MatchingSettings(method="sgbm"))
         for method in METHODS:
             labels = segment(left, SegmentationSettings(method=method, count=count), matched)
             found = int(labels.max()) + 1

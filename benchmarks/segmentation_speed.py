@@ -30,7 +30,7 @@ def main() -> None:
         left, right = read_image(frame.left), read_image(frame.right)
         plain = SegmentationSettings(method="slic", count=1000)
         seeing = SegmentationSettings(method="slic+disparity", count=1000)
-        disparity = match(left, right, MatchingSettings())
+        disparity = match(left, right, MatchingSettings(method="sgbm"))
         labels = segment(left, plain)
 
         def slic_and_regions() -> None:

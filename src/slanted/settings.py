@@ -77,14 +77,14 @@ class CensusSettings(Section):
     census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
     gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
     gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)
-    p1: int = setting(40, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
-    p2: int = setting(350, "Penalty for a larger step.", symbol="P2", low=1, high=4000)
-    p2_min: int = setting(120, "What is left of p2 at strong grey edges.", low=1, high=4000)
+    p1: int = setting(30, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
+    p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=4000)
+    p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=4000)
     p2_slope: float = setting(
         1.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
     )
     uniqueness: int = setting(
-        5, "Margin by which the best cost must win.", unit="%", low=0, high=100
+        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
     )
 
 
@@ -92,7 +92,7 @@ class CensusSettings(Section):
 class MatchingSettings(Section):
     """The initial disparity D(p) on the pixels F (paper §3.1)."""
 
-    method: str = setting("sgbm", "Which matcher makes D(p).", choices=_matcher_names)
+    method: str = setting("census", "Which matcher makes D(p).", choices=_matcher_names)
     min_disparity: int = setting(
         0, "Smallest disparity searched; may be negative.", unit="px", low=-16384, high=16384
     )

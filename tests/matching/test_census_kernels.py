@@ -134,8 +134,8 @@ def test_penalties_fall_with_the_step_of_grey():
     [
         ({"paths": 6}, r"matching\.census\.paths: expected 4 or 8, got 6"),
         ({"census_weight": 3, "gradient_weight": 4}, r"costs of at most 255, got up to 306"),
-        ({"p2_min": 30}, r"matching\.census\.p2_min: expected a value from p1 \(40\)"),
-        ({"p2": 110}, r"to p2 \(110\), got 120"),
+        ({"p1": 90}, r"matching\.census\.p2_min: expected a value from p1 \(90\)"),
+        ({"p2": 70}, r"to p2 \(70\), got 80"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(changes, message):

@@ -29,6 +29,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     """
     import numpy as np
 
+    from slanted.evaluation.methods import compute_disparity
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.inference.drawing import draw_disparity
@@ -48,6 +49,8 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             "local fits": draw_disparity(result.regions, result.inference.initial_planes),
             f"{settings.matching.method} filled": filled,
         }
+        if settings.matching.method != "sgbm":
+            maps["sgbm filled"] = compute_disparity("sgbm", left, right, settings)
         scores = {name: evaluate(disparity, truth) for name, disparity in maps.items()}
         scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
         pictures = {
