@@ -5,8 +5,9 @@ The public names are imported when first used, so that ``import slanted`` stays 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from slanted.lazy import lazy_names
 
 __version__ = "0.1.0.dev0"
 
@@ -62,14 +63,4 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'slanted' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value  # the next use is a plain look-up
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

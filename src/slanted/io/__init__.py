@@ -6,8 +6,9 @@ a command line that only prints its help never loads OpenCV.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from slanted.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.io.calibration import Calibration
@@ -20,23 +21,22 @@ if TYPE_CHECKING:
     from slanted.io.label_images import read_labels, write_labels
     from slanted.io.point_clouds import point_cloud, write_ply
 
-# No name may equal that of a submodule: importing the submodule would bind the name to it.
 _MODULE_OF = {
-    "DISPARITY_FORMATS": "disparity_formats",
-    "Calibration": "calibration",
-    "atomic_path": "files",
-    "describe": "info",
-    "point_cloud": "point_clouds",
-    "read_bytes": "files",
-    "read_calibration": "calibration_files",
-    "read_disparity": "disparity",
-    "read_image": "images",
-    "read_labels": "label_images",
-    "write_bytes": "files",
-    "write_disparity": "disparity",
-    "write_image": "images",
-    "write_labels": "label_images",
-    "write_ply": "point_clouds",
+    "DISPARITY_FORMATS": "slanted.io.disparity_formats",
+    "Calibration": "slanted.io.calibration",
+    "atomic_path": "slanted.io.files",
+    "describe": "slanted.io.info",
+    "point_cloud": "slanted.io.point_clouds",
+    "read_bytes": "slanted.io.files",
+    "read_calibration": "slanted.io.calibration_files",
+    "read_disparity": "slanted.io.disparity",
+    "read_image": "slanted.io.images",
+    "read_labels": "slanted.io.label_images",
+    "write_bytes": "slanted.io.files",
+    "write_disparity": "slanted.io.disparity",
+    "write_image": "slanted.io.images",
+    "write_labels": "slanted.io.label_images",
+    "write_ply": "slanted.io.point_clouds",
 }
 
 __all__ = [
@@ -57,14 +57,4 @@ __all__ = [
     "write_ply",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)

@@ -11,8 +11,9 @@ Names are imported on first use, so that ``import slanted.model`` does not load 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from slanted.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.model.build import build_factor_graph
@@ -22,23 +23,13 @@ if TYPE_CHECKING:
 
 # No name may equal that of a submodule, as `energy` would: importing the submodule would bind it.
 _MODULE_OF = {
-    "Energies": "energy",
-    "FactorGraph": "factor_graph",
-    "Observations": "observations",
-    "build_factor_graph": "build",
-    "observe": "observations",
+    "Energies": "slanted.model.energy",
+    "FactorGraph": "slanted.model.factor_graph",
+    "Observations": "slanted.model.observations",
+    "build_factor_graph": "slanted.model.build",
+    "observe": "slanted.model.observations",
 }
 
 __all__ = ["Energies", "FactorGraph", "Observations", "build_factor_graph", "observe"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value  # the next use is a plain look-up
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)

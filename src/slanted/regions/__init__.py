@@ -9,8 +9,9 @@ Names are imported on first use, so that ``import slanted.regions`` does not loa
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from slanted.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.regions.build import build_regions
@@ -18,25 +19,14 @@ if TYPE_CHECKING:
     from slanted.regions.labels import check_labels, labels_from_user
     from slanted.regions.structure import Regions
 
-# No name may equal that of a submodule: importing the submodule would bind the name to it.
 _MODULE_OF = {
-    "BOUNDARY_REACH": "edges",
-    "Regions": "structure",
-    "build_regions": "build",
-    "check_labels": "labels",
-    "labels_from_user": "labels",
+    "BOUNDARY_REACH": "slanted.regions.edges",
+    "Regions": "slanted.regions.structure",
+    "build_regions": "slanted.regions.build",
+    "check_labels": "slanted.regions.labels",
+    "labels_from_user": "slanted.regions.labels",
 }
 
 __all__ = ["BOUNDARY_REACH", "Regions", "build_regions", "check_labels", "labels_from_user"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value  # the next use is a plain look-up
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)
