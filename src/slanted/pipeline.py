@@ -5,11 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
 from slanted.result import Result
 from slanted.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.matching import DisparityRange, Image
+    from slanted.matching.rectification import RectificationCheck
 
 Progress = Callable[[str], None]
 """Called with a stage's name when it starts."""
@@ -58,42 +65,19 @@ def estimate(
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
        Estimation", ECCV 2012.
     """
-    import numpy as np
-
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.inference.pcbp import infer
-    from slanted.matching import match
-    from slanted.matching.disparity_range import disparity_range
-    from slanted.matching.given import given_disparity
     from slanted.matching.images import check_pair
-    from slanted.matching.rectification import check_rectification
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
     from slanted.threads import thread_limit
 
     settings = settings or Settings()
     left, right = check_pair(left, right)
-    low = settings.matching.min_disparity
     stage = _Stages(progress)
 
     with thread_limit(settings.threads) as threads:
-        with stage("rectification check"):
-            rectification = check_rectification(left, right, settings.rectification, low)
-        searched = None
-        if disparity is None:
-            with stage("disparity range"):
-                searched = disparity_range(left, right, settings.matching)
-        with stage("matching"):
-            if searched is not None:
-                matched = match(left, right, settings.matching, searched)
-                if not np.isfinite(matched).any():
-                    raise InputError(
-                        "left, right: no pixel could be matched; check that both images show one "
-                        "scene and that the disparity range covers it"
-                    )
-            else:
-                size = left.shape[:2]
-                matched = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
+        matched, searched, rectification = _match(left, right, settings, disparity, valid, stage)
         with stage("segmentation"):
             if segments is None:
                 labels = segment(left, settings.segmentation, matched)
@@ -107,16 +91,73 @@ def estimate(
             dense = draw_disparity(regions, inference.planes, *limits)
             occluded = hidden_pixels(dense)
     return Result(
-        dense,
-        matched,
-        occluded,
-        regions,
-        inference,
-        settings,
-        stage.seconds,
-        searched,
-        rectification,
+        disparity=dense,
+        matched=matched,
+        occluded=occluded,
+        regions=regions,
+        inference=inference,
+        settings=settings,
+        seconds=stage.seconds,
+        searched=searched,
+        rectification=rectification,
     )
+
+
+def match_pair(
+    left: Any,
+    right: Any,
+    settings: Settings | None = None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float32], dict[str, float]]:
+    """Run the first stages alone: check a pair, find its range and match it.
+
+    Returns
+    -------
+    matched
+        (H, W) float32 pixels, NaN where no match was found.
+    seconds
+        Wall time of each stage.
+    """
+    from slanted.matching.images import check_pair
+    from slanted.threads import thread_limit
+
+    settings = settings or Settings()
+    stage = _Stages(progress)
+    with thread_limit(settings.threads):
+        matched, _, _ = _match(*check_pair(left, right), settings, None, None, stage)
+    return matched, stage.seconds
+
+
+def _match(
+    left: Image, right: Image, settings: Settings, disparity: Any, valid: Any, stage: _Stages
+) -> tuple[NDArray[np.float32], DisparityRange | None, RectificationCheck | None]:
+    """Return the initial disparity D(p), what was searched, and what the check found."""
+    import numpy as np
+
+    from slanted.matching import match
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.given import given_disparity
+    from slanted.matching.rectification import check_rectification
+
+    low = settings.matching.min_disparity
+    with stage("rectification check"):
+        rectification = check_rectification(left, right, settings.rectification, low)
+    if disparity is not None:
+        with stage("matching"):
+            size = left.shape[:2]
+            given = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
+        return given, None, rectification
+    with stage("disparity range"):
+        searched = disparity_range(left, right, settings.matching)
+    with stage("matching"):
+        matched = match(left, right, settings.matching, searched)
+        if not np.isfinite(matched).any():
+            raise InputError(
+                "left, right: no pixel could be matched; check that both images show one scene and "
+                "that the disparity range covers it"
+            )
+    return matched, searched, rectification
 
 
 class Matcher:

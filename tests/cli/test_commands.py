@@ -75,6 +75,23 @@ def test_run_with_calibration_adds_depth_in_metres(pair):
     assert head.startswith(b"ply\nformat binary_little_endian")
 
 
+def test_run_can_stop_after_matching(pair, capsys):
+    run(
+        "run", "left.png", "right.png", "-o", "out", "--stop-after", "matching", "--json", "--quiet"
+    )
+    outcome = json.loads(capsys.readouterr().out)
+    assert set(outcome["seconds"]) == {"rectification check", "disparity range", "matching"}
+    sparse, filled = np.load("out/disparity.npy"), np.load("out/disparity_filled.npy")
+    known = np.isfinite(sparse)
+    assert 0.5 < known.mean() < 1
+    assert np.isfinite(filled).all()
+    np.testing.assert_array_equal(filled[known], sparse[known])
+    assert not (pair / "out/segments.npy").exists()
+    with pytest.raises(SystemExit):
+        main(["run", "left.png", "right.png", "--stop-after", "matching", "--fx", "7"])
+    assert "means nothing without the stages after matching" in capsys.readouterr().err
+
+
 def test_a_second_run_leaves_nothing_of_the_first(pair):
     arguments = ["run", "left.png", "right.png", "-o", "out", "--quiet"]
     run(*arguments, "--fx", "500", "--baseline", "0.2")

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 @click.option("--segments", type=PathArgument, metavar="FILE",
               help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
               "superpixels.")  # fmt: skip
+@click.option("--stop-after", type=click.Choice(["matching"]),
+              help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
 @calibration_options
 @settings_options
 @report_options
@@ -49,6 +51,7 @@ def command(
     disparity_scale: float | None,
     valid: Path | None,
     segments: Path | None,
+    stop_after: str | None,
     as_json: bool,
     quiet: bool,
     **calibration_values: Any,
@@ -56,9 +59,18 @@ def command(
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
     from slanted.io import read_disparity, read_image, read_labels
     from slanted.matching.images import check_pair
-    from slanted.output.folder import check_folder, file_names, whole_folder, write_result
-    from slanted.pipeline import estimate
+    from slanted.output.folder import (
+        check_folder,
+        file_names,
+        whole_folder,
+        write_matched,
+        write_result,
+    )
+    from slanted.pipeline import estimate, match_pair
 
+    if stop_after is not None:
+        needs = {"--disparity": disparity, "--segments": segments, **calibration_values}
+        refuse_without("the stages after matching", needs)
     if disparity is None:
         refuse_without("--disparity", {"--valid": valid, "--disparity-scale": disparity_scale})
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
@@ -76,6 +88,14 @@ def command(
         for file, array in ((disparity, given), (valid, believed), (segments, labels)):
             check_size(file, array, images[0])
         check_folder(output)
+        if stop_after is not None:
+            matched, seconds = match_pair(*images, settings, progress=report.progress)
+            with whole_folder(output) as folder:
+                write_matched(folder, matched, settings, seconds)
+                files = file_names(folder)
+            wrote = f"wrote {', '.join(files)} to {output}"
+            report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
+            return
         result = estimate(
             *images,
             settings,

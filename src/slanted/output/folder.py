@@ -34,10 +34,20 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
     from slanted.matching import Image
     from slanted.result import Result
+    from slanted.settings import Settings
 
 OPTIONAL = (
     *("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png"),
-    *("error.png", "matched_error.png", "ground_truth_colour.png", "left.png", "overview.png"),
+    *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
+    *("disparity_filled_colour.png", "segments.npy", "result.npz", "planes_colour.png"),
+    *(
+        "energy.png",
+        "error.png",
+        "matched_error.png",
+        "ground_truth_colour.png",
+        "left.png",
+        "overview.png",
+    ),
 )
 """Files that some runs do not write; an earlier run's would stand beside the wrong disparity."""
 
@@ -126,6 +136,26 @@ def write_result(
     write_bytes(folder / ARRAYS, encode_arrays(result))
     result.settings.save(folder / SETTINGS)
     record = {**result.summary(), "inputs": inputs or {}}
+    write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+
+
+def write_matched(
+    folder: Path, matched: NDArray[np.float32], settings: Settings, seconds: dict[str, float]
+) -> None:
+    """Write a matcher's own map, with holes as each format marks them, and filled."""
+    from slanted.matching.interpolation import interpolate_background
+
+    filled = interpolate_background(matched)
+    for name, disparity in (("disparity", matched), ("disparity_filled", filled)):
+        suffixes = [".pfm", ".npy"]
+        if float(np.nanmin(matched)) >= 0 and float(np.nanmax(matched)) < KITTI_LIMIT:
+            suffixes.append(".png")
+        for suffix in suffixes:
+            write_disparity(folder / (name + suffix), disparity)
+        write_image(folder / f"{name}_colour.png", colour_disparity(disparity))
+    settings.save(folder / SETTINGS)
+    known = 100 * float(np.isfinite(matched).mean())
+    record = {"stopped_after": "matching", "matched_percent": known, "seconds": seconds}
     write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
 
 
