@@ -90,7 +90,7 @@ def test_dual_is_that_of_the_plain_loops(seed, epsilon, counts):
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_block_update_lowers_the_dual(epsilon, counts):
-    for seed in (3, 9, 24):
+    for seed in range(50):
         graph = some_graph(seed)
         topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
         messages = naive.random_messages(graph, seed)
@@ -102,7 +102,7 @@ def test_no_block_update_lowers_the_dual(epsilon, counts):
             return fsum(np.concatenate(dual_terms(graph, problem, messages, epsilon)))  # noqa: B023
 
         before = value()
-        for _ in range(4):
+        for _ in range(2):
             for sweeper in sweepers:
                 sweeper.sweep(messages, epsilon)
                 after = value()

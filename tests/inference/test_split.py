@@ -117,3 +117,16 @@ def test_arguments_out_of_range_are_refused(wrong):
     graph = paper_like(small_map(1), 2, 1)
     with pytest.raises(InputError, match="solve_split: expected"):
         solve_split(graph, np.zeros(len(graph.plane_costs), np.int32), **wrong)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_small_graphs_split_in_two_reach_the_dual_of_the_whole(seed):
+    graph = paper_like(small_map(seed), 2, seed)
+    part = np.arange(len(graph.plane_costs), dtype=np.int32) % 2
+    rest = {"progress_tolerance": 0.0, "gap_tolerance": 0.0}
+    whole = solve(graph, max_sweeps=400, **rest)
+    split = solve_split(graph, part, sweeps_per_exchange=2, rounds=200, **rest)
+    assert (np.diff(split.trace.dual) >= -1e-9).all()
+    program = naive.relaxation(graph)
+    assert max(whole.bound, split.bound) <= program + 1e-7
+    assert split.bound == pytest.approx(whole.bound, rel=5e-4)
