@@ -1,8 +1,8 @@
 """Every parameter of slanted, in one tree.
 
 The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
-and the reference in ``docs/settings.md``: a parameter is written down once, here, with its unit,
-its range and the paper's symbol. Sections check themselves, so a ``Settings`` that exists is valid.
+and the reference in ``docs/settings.md``: a parameter is written down once, with its unit, in
+`slanted.settings_sections`. Sections check themselves, so a ``Settings`` that exists is valid.
 
 Presets are TOML files in ``slanted/presets``; ``default`` is the best we know, ``paper`` follows
 the publication.
@@ -19,268 +19,38 @@ from pathlib import Path
 from typing import Any, Self
 
 from slanted.errors import FileError, SettingsError
-from slanted.settings_fields import Setting, check_value, parse_text, setting, toml_value
+from slanted.settings_fields import Setting, parse_text, setting, toml_value
+from slanted.settings_sections import (
+    CensusSettings,
+    InferenceSettings,
+    MatchingSettings,
+    ModelSettings,
+    RectificationSettings,
+    Section,
+    SegmentationSettings,
+    SgbmSettings,
+    SlicSettings,
+    UcmSettings,
+    WeightSettings,
+)
 
-
-def _matcher_names() -> tuple[str, ...]:
-    from slanted.matching import matcher_names
-
-    return matcher_names()
-
-
-class Section:
-    """A node of the tree: a frozen dataclass whose fields are settings or further sections."""
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            described = field.metadata.get("setting")
-            if described is not None:
-                value = check_value(field.name, described, getattr(self, field.name))
-                object.__setattr__(self, field.name, value)
-
-
-@dataclass(frozen=True)
-class SgbmSettings(Section):
-    """OpenCV's semi-global block matcher, ``cv2.StereoSGBM`` (Hirschmüller 2008)."""
-
-    mode: str = setting(
-        "hh",
-        "Paths along which costs are summed: `sgbm` 5, `hh` 8, `3way` 3, `hh4` 4.",
-        choices=("sgbm", "hh", "3way", "hh4"),
-    )
-    block_size: int = setting(3, "Side of the matched block.", unit="px", low=1, high=15, odd=True)
-    p1: int | None = setting(
-        None,
-        "Penalty for a disparity step of one; auto = 8 × channels × block_size².",
-        symbol="P1",
-        low=1,
-        high=32767,
-    )
-    p2: int | None = setting(
-        None,
-        "Penalty for a larger step, above p1; auto = 32 × channels × block_size².",
-        symbol="P2",
-        low=2,
-        high=32767,
-    )
-    prefilter_cap: int = setting(63, "Cap on the x-gradient before matching.", low=15, high=63)
-    uniqueness: int = setting(
-        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
-    )
-
-
-@dataclass(frozen=True)
-class CensusSettings(Section):
-    """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
-
-    paths: int = setting(8, "Directions along which costs are summed: 4 or 8.", low=4, high=8)
-    census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
-    gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
-    gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)
-    p1: int = setting(30, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
-    p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=4000)
-    p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=4000)
-    p2_slope: float = setting(
-        1.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
-    )
-    uniqueness: int = setting(
-        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
-    )
-
-
-@dataclass(frozen=True)
-class MatchingSettings(Section):
-    """The initial disparity D(p) on the pixels F (paper §3.1)."""
-
-    method: str = setting("census", "Which matcher makes D(p).", choices=_matcher_names)
-    min_disparity: int = setting(
-        0, "Smallest disparity searched; may be negative.", unit="px", low=-16384, high=16384
-    )
-    max_disparity: int | None = setting(
-        None,
-        "End of the search, exclusive; auto = found from a coarse match of the pair.",
-        unit="px",
-        low=-16383,
-        high=16384,
-    )
-    left_right_threshold: int = setting(
-        1,
-        "Largest disagreement of the left and right maps; 0 = no check.",
-        unit="px",
-        low=0,
-        high=16384,
-    )
-    speckle_size: int = setting(
-        100,
-        "Matches in patches of up to this many pixels are dropped; 0 = none.",
-        unit="px",
-        low=0,
-        high=1_000_000_000,
-    )
-    speckle_range: int = setting(
-        2, "Disparity step that separates patches.", unit="px", low=1, high=1024
-    )
-    sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
-    census: CensusSettings = dataclasses.field(default_factory=CensusSettings)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_disparity is not None and self.max_disparity <= self.min_disparity:
-            raise SettingsError(
-                f"matching.max_disparity: expected more than matching.min_disparity "
-                f"({self.min_disparity}), got {self.max_disparity}; raise it or use auto"
-            )
-
-
-@dataclass(frozen=True)
-class SlicSettings(Section):
-    """SLIC superpixels (Achanta et al. 2012), which may also see the initial disparity."""
-
-    compactness: float = setting(
-        10.0, "Weight of position beside colour; larger is rounder.", low=0.01, high=1e4
-    )
-    iterations: int = setting(10, "Rounds of assignment and update.", low=1, high=1000)
-    disparity_weight: float = setting(
-        100.0,
-        "Squared Lab distance that one squared pixel of disparity residual is worth.",
-        low=0.0,
-    )
-    truncation: float = setting(
-        2.0, "Cap on the disparity residual.", unit="px", low=0.01, high=1e4
-    )
-
-
-@dataclass(frozen=True)
-class UcmSettings(Section):
-    """Regions cut from an ultrametric contour map (Arbeláez et al. 2011)."""
-
-    regions: int | None = setting(
-        None,
-        "Regions to cut; auto = segmentation.count for `ucm`, a quarter of it for `slic+ucm`; a "
-        "hierarchy of fewer gives what it has.",
-        low=1,
-        high=10_000_000,
-    )
-    threshold: float | None = setting(
-        None, "Cut at this contour strength instead.", kind=float, low=0.0, high=1.0
-    )
-    contours: str | None = setting(
-        None, "Image with contours, or ONNX model that finds them; auto = our own.", kind=str
-    )
-
-
-@dataclass(frozen=True)
-class SegmentationSettings(Section):
-    """Superpixels: the segments S_i, each with a plane of its own (paper §4)."""
-
-    method: str = setting(
-        "slic+disparity",
-        "`slic` sees colour, `slic+disparity` the initial disparity too, `ucm` is cut from "
-        "contours, `slic+ucm` is the intersection.",
-        choices=("slic", "slic+disparity", "ucm", "slic+ucm"),
-    )
-    count: int | None = setting(
-        None,
-        "Segments asked for; auto = one for 450 pixels, at most 2000.",
-        low=1,
-        high=10_000_000,
-    )
-    slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
-    ucm: UcmSettings = dataclasses.field(default_factory=UcmSettings)
-
-
-@dataclass(frozen=True)
-class WeightSettings(Section):
-    """The six weights w of the energy Σ w φ, which the paper learns (§3.3); these are set by hand.
-
-    φ_seg and φ_bdy1 are sums over pixels, the others small numbers a boundary or junction: with
-    equal weights the latter would have no say.
-    """
-
-    seg: float = setting(1.0, "Of the disparity potential φ_seg.", symbol="w_seg", low=0.0)
-    bdy1: float = setting(1.0, "Of the boundary potential φ_bdy1.", symbol="w_bdy1", low=0.0)
-    bdy2: float = setting(100.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
-    jct: float = setting(30.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
-    crs: float = setting(30.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
-    col: float = setting(20.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
-
-
-@dataclass(frozen=True)
-class ModelSettings(Section):
-    """The potentials of the hybrid MRF (paper §3.1); their constants are those of §4."""
-
-    truncation: float = setting(
-        5.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
-    )
-    lambda_occ: float = setting(15.0, "Cost of an occlusion boundary.", symbol="λ_occ", low=0.0)
-    lambda_hinge: float = setting(3.0, "Cost of a hinge.", symbol="λ_hinge", low=0.0)
-    lambda_imp: float = setting(30.0, "Cost of the impossible.", symbol="λ_imp", low=0.0)
-    lambda_col: float = setting(
-        30.0,
-        "Largest cost of unlike colours, and the cost of any label but coplanar.",
-        symbol="λ_col",
-        low=0.0,
-    )
-    kappa: float = setting(60.0, "Cost of a χ² colour distance of 1.", symbol="κ", low=0.0)
-    weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
-
-
-@dataclass(frozen=True)
-class InferenceSettings(Section):
-    """Particle convex belief propagation (paper §3.2)."""
-
-    particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
-    iterations: int = setting(5, "Times that particles are drawn anew.", low=0, high=1000)
-    proposals: str = setting(
-        "mixture",
-        "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "
-        "plane, `mixture` adds a refit and neighbours' planes.",
-        choices=("paper", "paper+incumbent", "mixture"),
-    )
-    sigma_slope: float = setting(
-        0.5, "Deviation of the paper's slopes, at first.", symbol="σ_α, σ_β", unit="px/px", low=0.0
-    )
-    sigma_disparity: float = setting(
-        5.0, "Deviation of the paper's disparities, at first.", symbol="σ_γ", unit="px", low=0.0
-    )
-    sigma_decay: float = setting(
-        10.0, "Iterations in which the paper's deviations fall to 1/e.", low=1e-3
-    )
-    mixture_sigma: float = setting(
-        1.0, "Deviation of the mixture's disparities, at first.", unit="px", low=0.0
-    )
-    mixture_decay: float = setting(
-        0.6, "Its factor from one iteration to the next.", low=0.0, high=1.0
-    )
-    mixture_neighbours: float = setting(
-        0.75, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
-    )
-    sweeps: int = setting(12, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
-    check_every: int = setting(6, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
-    gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
-    progress_tolerance: float = setting(
-        1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0
-    )
-    epsilon: float = setting(
-        0.0, "Temperature of the messages; 0 = max-product.", symbol="ε", low=0.0
-    )
-
-
-@dataclass(frozen=True)
-class RectificationSettings(Section):
-    """The check that both images share their rows, made on matched features."""
-
-    check: str = setting(
-        "refuse",
-        "On a pair that is not rectified or is swapped, `refuse` stops and `warn` goes on.",
-        choices=("refuse", "warn", "off"),
-    )
-    warn_offset: float = setting(
-        1.0, "Vertical offset above which a warning is given.", unit="px", low=0.0
-    )
-    refuse_offset: float = setting(
-        10.0, "Vertical offset above which the pair is refused.", unit="px", low=0.0
-    )
+__all__ = [
+    "CensusSettings",
+    "InferenceSettings",
+    "Leaf",
+    "MatchingSettings",
+    "ModelSettings",
+    "RectificationSettings",
+    "Section",
+    "SegmentationSettings",
+    "Settings",
+    "SgbmSettings",
+    "SlicSettings",
+    "UcmSettings",
+    "WeightSettings",
+    "leaves",
+    "preset_names",
+]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from slanted.settings_fields import toml_value
 
 HEAD = """# Settings
 
-Written by `python -m slanted.settings_docs` from `src/slanted/settings.py`; do not edit.
+Written by `python -m slanted.settings_docs` from `src/slanted/settings_sections.py`; do not edit.
 
 Give them as `--set matching.method=sgbm`, as `--matching.method sgbm`, or in a TOML file with
 `--settings FILE` (`slanted settings > mine.toml` makes one to start from). Later wins: preset,
