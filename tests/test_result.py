@@ -9,6 +9,7 @@ import slanted
 from slanted.errors import FileError
 from slanted.labels import BoundaryLabel
 from slanted.output.pictures import LABEL_COLOURS, paint_labels
+from slanted.output.stored import json_text
 from slanted.regions import build_regions
 from slanted.result import Result
 from slanted.synthetic import make_scene
@@ -125,3 +126,8 @@ def test_arrays_that_do_not_fit_are_refused(result, tmp_path, name, change):
     np.savez(tmp_path / "result.npz", **{**arrays, name: change(arrays[name])})
     with pytest.raises(FileError, match="its parts do not fit"):
         Result.load(tmp_path)
+
+
+def test_json_knows_neither_nan_nor_infinity():
+    text = json_text({"a": float("inf"), "b": [float("nan"), 1.5], "c": {"d": 2}})
+    assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": {"d": 2}}

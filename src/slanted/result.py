@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,4 +139,6 @@ class Result:
 
     def to_json(self) -> str:
         """Return the summary as JSON."""
-        return json.dumps(self.summary(), indent=1)
+        from slanted.output.stored import json_text
+
+        return json_text(self.summary())

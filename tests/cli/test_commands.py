@@ -89,7 +89,7 @@ def test_run_can_stop_after_matching(pair, capsys):
     assert not (pair / "out/segments.npy").exists()
     with pytest.raises(SystemExit):
         main(["run", "left.png", "right.png", "--stop-after", "matching", "--fx", "7"])
-    assert "means nothing without the stages after matching" in capsys.readouterr().err
+    assert "--fx: means nothing without the stages after matching" in capsys.readouterr().err
 
 
 def test_a_second_run_leaves_nothing_of_the_first(pair):

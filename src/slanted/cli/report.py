@@ -5,8 +5,6 @@ Progress goes to standard error, outcomes to standard output, so that ``--json``
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -44,19 +42,12 @@ class Report:
     def outcome(self, data: dict[str, Any], lines: Iterable[str], *, always: bool = False) -> None:
         """Give the outcome, as JSON or as lines; `always` if it is what the command is for."""
         if self.as_json:
-            click.echo(json.dumps(_without_nan(data), indent=1, allow_nan=False))
+            from slanted.output.stored import json_text
+
+            click.echo(json_text(data))
         elif always or not self.quiet:
             for line in lines:
                 click.echo(line)
-
-
-def _without_nan(data: Any) -> Any:
-    """Replace NaN, which JSON does not know, by null."""
-    if isinstance(data, dict):
-        return {key: _without_nan(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_without_nan(value) for value in data]
-    return None if isinstance(data, float) and math.isnan(data) else data
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

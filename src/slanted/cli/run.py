@@ -69,8 +69,9 @@ def command(
     from slanted.pipeline import estimate, match_pair
 
     if stop_after is not None:
-        needs = {"--disparity": disparity, "--segments": segments, **calibration_values}
-        refuse_without("the stages after matching", needs)
+        needs = {"disparity": disparity, "segments": segments, **calibration_values}
+        named = {f"--{name.replace('_', '-')}": value for name, value in needs.items()}
+        refuse_without("the stages after matching", named)
     if disparity is None:
         refuse_without("--disparity", {"--valid": valid, "--disparity-scale": disparity_scale})
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}

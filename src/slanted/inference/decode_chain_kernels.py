@@ -12,7 +12,7 @@ from numba import njit
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats
-from slanted.inference.messages_label_kernels import LABELS
+from slanted.model.factor_graph import LABELS
 
 NONE = -1
 

@@ -10,7 +10,7 @@ from numba import njit
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists
-from slanted.inference.messages_label_kernels import LABELS
+from slanted.model.factor_graph import LABELS
 
 JunctionCosts = tuple[Ints, Ints, Floats]
 """Scopes (J, k) in edges, kinds (J,) and tables (kinds, 4^k)."""

@@ -22,7 +22,7 @@ from slanted.inference.decode_kernels import (
     plane_move,
 )
 from slanted.inference.messages_kernels import Floats, Lists
-from slanted.inference.messages_label_kernels import LABELS
+from slanted.model.factor_graph import LABELS
 
 
 @njit(cache=True, nogil=True)

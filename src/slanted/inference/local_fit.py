@@ -41,16 +41,17 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
     level = np.zeros((regions.count, 3))
     level[:, 2] = _medians(matches, regions.count)
     candidates = []
-    for start in (level, _solve(regions, _moments(matches, level, np.inf), level)):
+    for start in (level, _solve(regions, moments_near(matches, level, np.inf), level)):
         planes = start
         for reach in REACHES:
-            planes = _solve(regions, _moments(matches, planes, reach * K), planes)
+            planes = _solve(regions, moments_near(matches, planes, reach * K), planes)
         candidates.append(planes)
     stacked = np.stack(candidates, axis=1)
     best = np.argmin(disparity_cost(regions, observations, stacked, K), axis=1)
     planes = stacked[np.arange(regions.count), best]
     matched = np.diff(matches.start)
-    known = _is_fitted(regions, _moments(matches, planes, np.inf)) | (matched >= ENOUGH_FOR_LEVEL)
+    fitted = _is_fitted(regions, moments_near(matches, planes, np.inf))
+    known = fitted | (matched >= ENOUGH_FOR_LEVEL)
     # A few stray matches say less than a neighbour, unless they are all there is.
     return fill_from_neighbours(regions, planes, known if known.any() else matched > 0)
 
@@ -86,20 +87,26 @@ def _medians(matches: Matches, count: int) -> Floats:
     return medians
 
 
-def _moments(matches: Matches, planes: Floats, reach: float) -> Floats:
+def moments_near(matches: Matches, planes: Floats, reach: float) -> Floats:
+    """Return the moments of each segment's matches within `reach` of its plane."""
     sums: Floats = inlier_moments(
         matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes, reach
     )
     return sums
 
 
-def _solve(regions: Regions, moments: Floats, otherwise: Floats) -> Floats:
-    """Solve every segment's normal equations; segments with too few matches keep their plane."""
+def normal_equations(moments: Floats) -> tuple[Floats, Floats]:
+    """Return the (n, 3, 3) matrices and (n, 3) right sides of least-squares planes."""
     uu, uv, vv, u, v, one, ud, vd, d = moments.T
     normal = np.stack([uu, uv, u, uv, vv, v, u, v, one], axis=1).reshape(-1, 3, 3)
+    return normal, np.stack([ud, vd, d], axis=1)
+
+
+def _solve(regions: Regions, moments: Floats, otherwise: Floats) -> Floats:
+    """Solve every segment's normal equations; segments with too few matches keep their plane."""
+    normal, right = normal_equations(moments)
     fitted = _is_fitted(regions, moments)
     planes = otherwise.copy()
-    right = np.stack([ud, vd, d], axis=1)
     planes[fitted] = np.linalg.solve(normal[fitted], right[fitted][..., None])[..., 0]
     return planes
 

@@ -17,8 +17,7 @@ from slanted.inference.messages_kernels import (
     message_to_label,
     outgoing,
 )
-
-LABELS = 4
+from slanted.model.factor_graph import LABELS
 
 
 @njit(cache=True, nogil=True)

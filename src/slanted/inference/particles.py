@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.inference.plane_kernels import inlier_moments
+from slanted.inference.local_fit import moments_near, normal_equations
 from slanted.labels import BoundaryLabel
 from slanted.model.observations import Observations
 from slanted.model.planes import shifted_planes
@@ -69,14 +69,9 @@ def refit_planes(
     These are φ_seg over the matches within K of the current plane, and the mean squared gaps of
     φ_bdy2 to neighbours that are coplanar (over S_i ∪ S_j) or hinged (over B_ij).
     """
-    matches, model = observations.segments, settings.model
-    moments = model.weights.seg * inlier_moments(
-        matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes,
-        model.truncation,
-    )  # fmt: skip
-    uu, uv, vv, u, v, one, ud, vd, d = moments.T
-    normal = np.stack([uu, uv, u, uv, vv, v, u, v, one], axis=1).reshape(-1, 3, 3)
-    right = np.stack([ud, vd, d], axis=1)
+    model = settings.model
+    moments = moments_near(observations.segments, planes, model.truncation)
+    normal, right = normal_equations(model.weights.seg * moments)
     segment = np.repeat(np.arange(regions.count, dtype=np.int32), np.diff(regions.adjacency_start))
     edge, other = regions.adjacency_edge, regions.adjacency_other
     joined = labels[edge] <= BoundaryLabel.HINGE

@@ -6,13 +6,13 @@ import numpy as np
 from numba import njit
 
 from slanted.labels import BoundaryLabel
+from slanted.model.factor_graph import LABELS
 from slanted.regions.structure import Floats, Starts
 
 COPLANAR = int(BoundaryLabel.COPLANAR)
 HINGE = int(BoundaryLabel.HINGE)
 LEFT_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
 RIGHT_OCCLUSION = int(BoundaryLabel.RIGHT_OCCLUSION)
-LABELS = len(BoundaryLabel)
 
 TOLERANCE = 1e-9
 """Disparity, in pixels, by which a plane must be behind another, or negative, to be penalised:

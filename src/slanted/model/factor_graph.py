@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-LABELS = 4
+from slanted.labels import BoundaryLabel
+
+LABELS = len(BoundaryLabel)
 """States of o_ij: coplanar, hinge, left occlusion (i in front), right occlusion (j in front)."""
 
 

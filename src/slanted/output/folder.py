@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import uuid
@@ -26,7 +25,7 @@ from slanted.io import (
 from slanted.io.disparity import KITTI_LIMIT
 from slanted.output.charts import colour_planes, energy_chart
 from slanted.output.pictures import colour_disparity, paint_labels, paint_regions
-from slanted.output.stored import ARRAYS, RECORD, SETTINGS, encode_arrays
+from slanted.output.stored import ARRAYS, RECORD, SETTINGS, encode_arrays, json_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,11 +120,7 @@ def write_result(
         Recorded in ``run.json``, such as file names.
     """
     disparity = result.disparity
-    names = ["disparity.pfm", "disparity.npy"]
-    if float(disparity.min()) >= 0 and float(disparity.max()) < KITTI_LIMIT:
-        names.append("disparity.png")
-    for name in names:
-        write_disparity(folder / name, disparity)
+    write_maps(folder, "disparity", disparity)
     write_labels(folder / "segments.npy", result.regions.labels)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
@@ -136,7 +131,16 @@ def write_result(
     write_bytes(folder / ARRAYS, encode_arrays(result))
     result.settings.save(folder / SETTINGS)
     record = {**result.summary(), "inputs": inputs or {}}
-    write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    write_bytes(folder / RECORD, (json_text(record) + "\n").encode())
+
+
+def write_maps(folder: Path, name: str, disparity: NDArray[np.float32]) -> None:
+    """Write a disparity map as PFM, NPY and, if its values fit, KITTI's PNG."""
+    suffixes = [".pfm", ".npy"]
+    if float(np.nanmin(disparity)) >= 0 and float(np.nanmax(disparity)) < KITTI_LIMIT:
+        suffixes.append(".png")
+    for suffix in suffixes:
+        write_disparity(folder / (name + suffix), disparity)
 
 
 def write_matched(
@@ -147,16 +151,12 @@ def write_matched(
 
     filled = interpolate_background(matched)
     for name, disparity in (("disparity", matched), ("disparity_filled", filled)):
-        suffixes = [".pfm", ".npy"]
-        if float(np.nanmin(matched)) >= 0 and float(np.nanmax(matched)) < KITTI_LIMIT:
-            suffixes.append(".png")
-        for suffix in suffixes:
-            write_disparity(folder / (name + suffix), disparity)
+        write_maps(folder, name, disparity)
         write_image(folder / f"{name}_colour.png", colour_disparity(disparity))
     settings.save(folder / SETTINGS)
     known = 100 * float(np.isfinite(matched).mean())
     record = {"stopped_after": "matching", "matched_percent": known, "seconds": seconds}
-    write_bytes(folder / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    write_bytes(folder / RECORD, (json_text(record) + "\n").encode())
 
 
 def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:

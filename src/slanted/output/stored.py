@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import math
 import zipfile
 import zlib
 from pathlib import Path
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 ARRAYS = "result.npz"
 RECORD = "run.json"
 SETTINGS = "settings.toml"
+
+
+def json_text(data: Any) -> str:
+    """Return data as JSON, with null for NaN and infinity, which JSON does not know."""
+    return json.dumps(_only_finite(data), indent=1, allow_nan=False)
+
+
+def _only_finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _only_finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_only_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def summarise(result: Result) -> dict[str, Any]:
