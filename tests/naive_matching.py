@@ -5,6 +5,8 @@ import numpy as np
 WINDOW = [(dy, dx) for dy in range(-3, 4) for dx in range(-4, 5) if (dy, dx) != (0, 0)]
 DIRECTIONS = {4: [(0, 1), (0, -1), (1, 0), (-1, 0)]}
 DIRECTIONS[8] = [*DIRECTIONS[4], (1, 1), (1, -1), (-1, 1), (-1, -1)]
+DIRECTIONS[16] = [*DIRECTIONS[8], (1, 2), (1, -2), (-1, 2), (-1, -2)]
+DIRECTIONS[16] += [(2, 1), (2, -1), (-2, 1), (-2, -1)]
 
 
 def at(image, y, x):

@@ -100,3 +100,25 @@ def test_public_names_are_there_and_stay_functions():
     assert set(slanted.__all__) <= set(dir(slanted))
     with pytest.raises(AttributeError, match="no_such"):
         _ = slanted.no_such
+
+
+def test_confidence_weighs_pixels_and_is_kept_with_the_result(scene, tmp_path):
+    chosen = {"segmentation.count": "40", "inference.iterations": "1", "model.confidence": "true"}
+    weighed = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
+    known = np.isfinite(weighed.matched)
+    assert weighed.weights[known].mean() == pytest.approx(1, rel=1e-5)
+    assert weighed.weights[known].std() > 0.1
+    chosen["model.confidence"] = "false"
+    plain = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
+    assert plain.weights is None
+    assert plain.energy != weighed.energy
+    weighed.save(tmp_path / "result")
+    assert slanted.Result.load(tmp_path / "result").energy == weighed.energy
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_confidence_is_refused_where_there_is_none(scene, given):
+    settings = slanted.Settings().with_text({"model.confidence": "true", "matching.method": "sgbm"})
+    disparity = scene.disparity if given else None
+    with pytest.raises(InputError, match=r"model\.confidence: expected a matcher that tells"):
+        slanted.estimate(scene.left, scene.right, settings, disparity=disparity)

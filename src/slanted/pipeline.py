@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
@@ -77,7 +78,8 @@ def estimate(
     stage = _Stages(progress)
 
     with thread_limit(settings.threads) as threads:
-        matched, searched, rectification = _match(left, right, settings, disparity, valid, stage)
+        found = _match(left, right, settings, disparity, valid, stage)
+        matched, weights = found.disparity, found.weights(settings)
         with stage("segmentation"):
             if segments is None:
                 labels = segment(left, settings.segmentation, matched)
@@ -86,8 +88,8 @@ def estimate(
         with stage("regions"):
             regions = build_regions(labels, left)
         with stage("inference"):
-            inference = infer(regions, matched, settings, threads=threads)
-            limits = drawn_range(settings, searched, matched)
+            inference = infer(regions, matched, settings, weights=weights, threads=threads)
+            limits = drawn_range(settings, found.searched, matched)
             dense = draw_disparity(regions, inference.planes, *limits)
             occluded = hidden_pixels(dense)
     return Result(
@@ -98,8 +100,9 @@ def estimate(
         inference=inference,
         settings=settings,
         seconds=stage.seconds,
-        searched=searched,
-        rectification=rectification,
+        searched=found.searched,
+        rectification=found.rectification,
+        weights=weights,
     )
 
 
@@ -125,17 +128,41 @@ def match_pair(
     settings = settings or Settings()
     stage = _Stages(progress)
     with thread_limit(settings.threads):
-        matched, _, _ = _match(*check_pair(left, right), settings, None, None, stage)
-    return matched, stage.seconds
+        found = _match(*check_pair(left, right), settings, None, None, stage)
+    return found.disparity, stage.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class _Matched:
+    """The initial disparity D(p), what was searched, and what the check of the pair found."""
+
+    disparity: NDArray[np.float32]
+    confidence: NDArray[np.float32] | None
+    searched: DisparityRange | None
+    rectification: RectificationCheck | None
+
+    def weights(self, settings: Settings) -> NDArray[np.float32] | None:
+        """Return how much each pixel counts: its confidence, 1 on average over F."""
+        import numpy as np
+
+        if not settings.model.confidence:
+            return None
+        if self.confidence is None:
+            raise InputError(
+                "model.confidence: expected a matcher that tells its confidence, such as census, "
+                "got one that does not, or a disparity of your own; switch it off"
+            )
+        known = np.isfinite(self.disparity)
+        mean = float(self.confidence[known].mean())
+        return self.confidence / np.float32(mean) if mean > 0 else None
 
 
 def _match(
     left: Image, right: Image, settings: Settings, disparity: Any, valid: Any, stage: _Stages
-) -> tuple[NDArray[np.float32], DisparityRange | None, RectificationCheck | None]:
-    """Return the initial disparity D(p), what was searched, and what the check found."""
+) -> _Matched:
     import numpy as np
 
-    from slanted.matching import match
+    from slanted.matching import find_matches
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.given import given_disparity
     from slanted.matching.rectification import check_rectification
@@ -147,17 +174,17 @@ def _match(
         with stage("matching"):
             size = left.shape[:2]
             given = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
-        return given, None, rectification
+        return _Matched(given, None, None, rectification)
     with stage("disparity range"):
         searched = disparity_range(left, right, settings.matching)
     with stage("matching"):
-        matched = match(left, right, settings.matching, searched)
+        matched, confidence = find_matches(left, right, settings.matching, searched)
         if not np.isfinite(matched).any():
             raise InputError(
                 "left, right: no pixel could be matched; check that both images show one scene and "
                 "that the disparity range covers it"
             )
-    return matched, searched, rectification
+    return _Matched(matched, confidence, searched, rectification)
 
 
 class Matcher:

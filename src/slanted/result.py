@@ -42,6 +42,8 @@ class Result:
         The disparities that were searched; None if the initial disparity was given.
     rectification
         What the check of the pair found; None if it was off or said nothing.
+    weights
+        How much each pixel of `matched` counts (``model.confidence``); None if all count alike.
     """
 
     disparity: NDArray[np.float32]
@@ -53,6 +55,7 @@ class Result:
     seconds: dict[str, float]
     searched: DisparityRange | None = None
     rectification: RectificationCheck | None = None
+    weights: NDArray[np.float32] | None = None
 
     @property
     def planes(self) -> NDArray[np.float64]:

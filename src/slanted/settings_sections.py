@@ -60,13 +60,13 @@ class SgbmSettings(Section):
 class CensusSettings(Section):
     """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
 
-    paths: int = setting(8, "Directions along which costs are summed: 4 or 8.", low=4, high=8)
+    paths: int = setting(8, "Directions along which costs are summed: 4, 8 or 16.", low=4, high=16)
     census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
     gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
     gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)
     p1: int = setting(30, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
-    p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=4000)
-    p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=4000)
+    p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=3800)
+    p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=3800)
     p2_slope: float = setting(
         1.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
     )
@@ -196,6 +196,9 @@ class WeightSettings(Section):
 class ModelSettings(Section):
     """The potentials of the hybrid MRF (paper §3.1); their constants are those of §4."""
 
+    confidence: bool = setting(
+        False, "Weigh pixels in φ_seg and φ_bdy1 by the matcher's confidence; the paper does not."
+    )
     truncation: float = setting(
         5.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
     )

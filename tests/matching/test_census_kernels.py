@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import naive_matching as naive
 from slanted.errors import InputError
-from slanted.matching import DisparityRange, census_sgm, sgm_kernels
+from slanted.matching import DisparityRange, census_sgm, sgm_kernels, sgm_paths
 from slanted.matching.census_kernels import census_rows, cost_rows
 from slanted.settings import CensusSettings
 
@@ -50,7 +50,9 @@ def test_costs(size, searched, seed, parts, weights):
     gradients = rng.integers(-15, 16, (2, *size)).astype(np.int16)
     found = np.empty((*size, count), np.uint8)
     narrow = [np.uint8(weight) for weight in weights]
-    in_parts(size[0], parts, lambda a, b: cost_rows(*words, *gradients, low, *narrow, a, b, found))
+    in_parts(
+        size[0], parts, lambda a, b: cost_rows(*words, *gradients, low, *narrow, a, b, found[a:b])
+    )
     expected = naive.costs(*words, *gradients, low, count, weights)
     np.testing.assert_array_equal(found, expected)
 
@@ -72,8 +74,8 @@ def test_the_largest_costs_divide_exactly():
     SIZES,
     st.integers(1, 19),
     SEEDS,
-    st.sampled_from([4, 8]),
-    st.sampled_from([(40, 120, 350), (0, 1, 1), (2000, 2000, 4000), (5, 20, 90)]),
+    st.sampled_from([4, 8, 16]),
+    st.sampled_from([(40, 120, 350), (0, 1, 1), (2000, 2000, 3800), (5, 20, 90)]),
 )
 def test_path_sums(size, count, seed, paths, penalties):
     rng = np.random.default_rng(seed)
@@ -81,9 +83,32 @@ def test_path_sums(size, count, seed, paths, penalties):
     grey = images(size, seed)[0]
     p1, p2_min, p2 = penalties
     chosen = CensusSettings(paths=paths, p1=p1, p2_min=p2_min, p2=p2, p2_slope=1.5)
-    with census_sgm.row_pool(1) as for_rows:
-        found = census_sgm.sum_paths(cost, grey, chosen, for_rows)
-    expected = naive.path_sums(cost, grey, p1, census_sgm.penalties(chosen), paths)
+    with sgm_paths.row_pool(1) as for_rows:
+        found = sgm_paths.sum_paths(
+            sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, for_rows
+        )
+    expected = naive.path_sums(cost, grey, p1, sgm_paths.penalties(chosen), paths)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kept_rows", [0, 1, 30, 69, 70])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads):
+    size, searched = (70, 20), DisparityRange(-3, 8)
+    monkeypatch.setattr(sgm_paths, "KEPT_BYTES", kept_rows * size[1] * len(searched))
+    left, right = images(size, 1)
+    settings = CensusSettings()
+    with sgm_paths.row_pool(threads) as for_rows:
+        costs = sgm_paths.make_costs(left, right, searched, settings, for_rows)
+        found = sgm_paths.sum_paths(costs, left, settings, for_rows)
+    assert abs(len(costs.kept) - kept_rows) <= 1
+    assert costs.parts()[0][0] == 0
+    assert costs.parts()[-1][1] == 70
+    whole = np.concatenate([costs.rows(*part) for part in costs.parts()])
+    census = [naive.census(image) for image in (left, right)]
+    gradients = [np.clip(cv2.Sobel(image, cv2.CV_16S, 1, 0), -15, 15) for image in (left, right)]
+    np.testing.assert_array_equal(whole, naive.costs(*census, *gradients, -3, 11, (2, 2)))
+    expected = naive.path_sums(whole, left, settings.p1, sgm_paths.penalties(settings), 8)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -125,14 +150,14 @@ def test_agreement(size, searched, seed, parts, threshold):
 
 
 def test_penalties_fall_with_the_step_of_grey():
-    table = census_sgm.penalties(CensusSettings(p2=350, p2_min=120, p2_slope=2.0))
+    table = sgm_paths.penalties(CensusSettings(p2=350, p2_min=120, p2_slope=2.0))
     assert (table[0], table[10], table[115], table[255]) == (350, 330, 120, 120)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"paths": 6}, r"matching\.census\.paths: expected 4 or 8, got 6"),
+        ({"paths": 6}, r"matching\.census\.paths: expected 4, 8 or 16, got 6"),
         ({"census_weight": 3, "gradient_weight": 4}, r"costs of at most 255, got up to 306"),
         ({"p1": 90}, r"matching\.census\.p2_min: expected a value from p1 \(90\)"),
         ({"p2": 70}, r"to p2 \(70\), got 80"),
@@ -152,7 +177,10 @@ def test_bands_cover_every_row_once(monkeypatch):
         for core, seen in found:
             assert seen.start in (0, core.start - census_sgm.OVERLAP)
             assert seen.stop in (height, core.stop + census_sgm.OVERLAP)
-            limit = max(census_sgm.BAND_BYTES // (3 * width * count), 3 * census_sgm.OVERLAP)
+            limit = max(
+                census_sgm.BAND_BYTES // (census_sgm.BYTES_A_CELL * width * count),
+                3 * census_sgm.OVERLAP,
+            )
             assert seen.stop - seen.start <= limit
 
 

@@ -220,11 +220,11 @@ def dual_terms(
     from_four = junctions_to_first(problem.four.with_messages(four), epsilon)
     # A factor's minimum is that of its message to one variable, less this variable's own message.
     return [
-        _soft_minimum(from_edges - messages.to_label, epsilon * problem.edge_counts[:, None]),
-        _soft_minimum(from_three - three[:, 0], epsilon * problem.three.counts[:, None]),
-        _soft_minimum(from_four - four[:, 0], epsilon * problem.four.counts[:, None]),
-        _soft_minimum(planes, epsilon * problem.plane_count),
-        _soft_minimum(labels, epsilon * problem.label_count),
+        soft_minimum(from_edges - messages.to_label, epsilon * problem.edge_counts[:, None]),
+        soft_minimum(from_three - three[:, 0], epsilon * problem.three.counts[:, None]),
+        soft_minimum(from_four - four[:, 0], epsilon * problem.four.counts[:, None]),
+        soft_minimum(planes, epsilon * problem.plane_count),
+        soft_minimum(labels, epsilon * problem.label_count),
     ]
 
 
@@ -278,7 +278,7 @@ def rounded_down(graph: FactorGraph, messages: Messages, terms: list[Floats]) ->
     return total - UNIT_ROUNDOFF * (fsum(np.concatenate(slack)) + abs(total))
 
 
-def _soft_minimum(values: Floats, tau: float | Floats) -> Floats:
+def soft_minimum(values: Floats, tau: float | Floats) -> Floats:
     """Return smin_τ of each row; τ may differ between rows, but not be zero for some of them."""
     least: Floats = values.min(axis=1, keepdims=True)
     if np.any(tau):

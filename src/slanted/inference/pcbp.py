@@ -110,6 +110,7 @@ def infer(
     matched: NDArray[np.float32],
     settings: Settings,
     *,
+    weights: NDArray[np.float32] | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
 ) -> Inference:
@@ -123,13 +124,15 @@ def infer(
         (H, W) the initial disparity D(p), NaN outside F.
     settings
         Sections ``model`` and ``inference``, the seed, and where the range of disparities starts.
+    weights
+        (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
     threads
         For the sweeps; the result does not depend on it.
     progress
         Called after every iteration.
     """
     floor = np.array([0, 0, lowest_disparity(settings)])
-    observations = observe(regions, matched - floor[2])
+    observations = observe(regions, matched - floor[2], weights)
     found = _infer(regions, observations, settings, threads, progress)
     return replace(found, planes=found.planes + floor, initial_planes=found.initial_planes + floor)
 
@@ -144,11 +147,16 @@ def lowest_disparity(settings: Settings) -> float:
 
 
 def features(
-    regions: Regions, matched: NDArray[np.float32], planes: Floats, labels: Ints, settings: Settings
+    regions: Regions,
+    matched: NDArray[np.float32],
+    planes: Floats,
+    labels: Ints,
+    settings: Settings,
+    weights: NDArray[np.float32] | None = None,
 ) -> Energies:
     """Return the features of any planes and labels, one for each potential."""
     floor = np.array([0, 0, lowest_disparity(settings)])
-    observations = observe(regions, matched - floor[2])
+    observations = observe(regions, matched - floor[2], weights)
     return energy(regions, observations, planes - floor, labels, settings.model)
 
 

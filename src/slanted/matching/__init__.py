@@ -1,9 +1,9 @@
 """The initial disparity D(p) on the pixels F where one was found (paper §3.1).
 
 A matcher is a function ``match(left, right, searched, settings) -> disparity``; it gets an 8-bit
-pair of equal size and a `DisparityRange`, and returns float32 pixels with NaN outside F. To add
-one, write it in a file of its own and `register_matcher` it; it is then a value of
-``matching.method``.
+pair of equal size and a `DisparityRange`, and returns float32 pixels with NaN outside F. It may
+return ``(disparity, confidence)`` instead, the latter from 0 to 1. To add one, write it in a file
+of its own and `register_matcher` it; it is then a value of ``matching.method``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     Image = NDArray[np.uint8] | NDArray[np.uint16]
     Disparity = NDArray[np.float32]
-    MatchFunction = Callable[[Image, Image, "DisparityRange", MatchingSettings], Disparity]
+    Confidence = NDArray[np.float32]
+    MatchFunction = Callable[
+        [Image, Image, "DisparityRange", MatchingSettings],
+        Disparity | tuple[Disparity, Confidence],
+    ]
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,13 @@ def match(
     disparity
         Of the left image, float32 pixels, NaN where no match was found.
     """
+    return find_matches(left, right, settings, searched)[0]
+
+
+def find_matches(
+    left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
+) -> tuple[Disparity, Confidence | None]:
+    """Match a pair as `match` does, and return the matcher's confidence too if it has one."""
     import numpy as np
 
     from slanted.matching.disparity_range import disparity_range
@@ -92,8 +103,9 @@ def match(
     function: Any = import_module(found).match if isinstance(found, str) else found
     left8, right8 = as_8_bit(left, right)
     searched = searched or disparity_range(left8, right8, settings)
-    disparity: Disparity = function(left8, right8, searched, settings)
+    answer = function(left8, right8, searched, settings)
+    disparity, confidence = answer if isinstance(answer, tuple) else (answer, None)
     # Matchers pad the right image; what matches outside it is made up.
     match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
     disparity[(match_column < 0) | (match_column > left.shape[1] - 1)] = np.nan
-    return disparity
+    return disparity, confidence

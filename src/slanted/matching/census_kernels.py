@@ -104,9 +104,10 @@ def cost_rows(
     first, last
         Rows to write.
     cost
-        (H, W, D). Images go on beyond their borders with the border's values.
+        (rows, W, D). Images go on beyond their borders with the border's values.
     """
-    height, width, count = cost.shape
+    height, width = left_census.shape
+    count = cost.shape[2]
     pixel_costs = np.empty((width, count), np.uint8)
     ring = np.zeros((BOX_SIDE, width, count), np.uint16)  # the last rows' horizontal sums
     total = np.zeros((width, count), np.uint16)  # of the ring
@@ -133,7 +134,7 @@ def cost_rows(
             )
         _slide(pixel_costs, ring[(y - first + BOX) % BOX_SIDE], total)
         if y >= first + BOX:
-            _divide(total, cost[y - BOX])
+            _divide(total, cost[y - BOX - first])
 
 
 @njit(cache=True, nogil=True)

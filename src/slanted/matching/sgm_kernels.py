@@ -16,15 +16,26 @@ NEVER = np.uint16(20000)
 AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
-def path_state(width: int, count: int) -> tuple[Sums, Sums, NDArray[np.int64]]:
+STEPS = (0, 1), (1, 0), (1, -1), (1, 1), (1, -2), (1, 2), (2, -1), (2, 1)
+"""Rows and columns back, to the pixel before, of paths that come from above or from the left."""
+
+
+def path_steps(paths: int) -> NDArray[np.int64]:
+    """Return the steps of half of 4, 8 or 16 paths; the other half come from the other side."""
+    return np.array(STEPS[: paths // 2], np.int64)
+
+
+def path_state(
+    steps: NDArray[np.int64], width: int, count: int
+) -> tuple[Sums, Sums, NDArray[np.int64]]:
     """Return what a sweep remembers: path costs in slots, each slot's least, and whose they are.
 
     A slot holds a cost for each disparity, with `NEVER` on either side. Slot 0 stands for what is
     before a path's first pixel: all costs are zero, which makes L = C there. Every path has a slot,
-    the one along the row first, then for each direction (from x - 1, x, x + 1) one a column; the
-    last number is a spare slot, into which the next path is extended.
+    the one along the row first, then for each further step one a column, or two where a step skips
+    a row; the last number is a spare slot, into which the next path is extended.
     """
-    owners = 1 + 3 * width
+    owners = 1 + int(steps[1:, 0].sum()) * width
     paths = np.full((owners + 2, count + 2), NEVER, np.uint16)
     paths[0, 1:-1] = 0
     return paths, np.zeros(owners + 2, np.uint16), np.arange(1, owners + 2)
@@ -33,7 +44,7 @@ def path_state(width: int, count: int) -> tuple[Sums, Sums, NDArray[np.int64]]:
 @njit(cache=True, nogil=True)
 def _extend(
     cost: Bytes,
-    cell: np.uint64,
+    cost_cell: np.uint64,
     paths: Sums,
     before: np.uint64,
     here: np.uint64,
@@ -41,6 +52,7 @@ def _extend(
     p1: np.uint16,
     p2: np.uint16,
     sums: Sums,
+    cell: np.uint64,
     count: np.uint64,
 ) -> np.uint16:
     """Extend a path by a pixel, add its costs to the sums and return the least of them.
@@ -59,7 +71,7 @@ def _extend(
         value = np.uint16(value + p1)
         value = value if value < same else same
         value = value if value < highest else highest
-        value = np.uint16(np.uint16(value - floor) + np.uint16(cost[cell + d]))
+        value = np.uint16(np.uint16(value - floor) + np.uint16(cost[cost_cell + d]))
         paths[here + d + one] = value
         sums[cell + d] = np.uint16(sums[cell + d] + value)
         least = value if value < least else least
@@ -75,7 +87,7 @@ def sweep_rows(
     direction: int,
     first: int,
     last: int,
-    diagonal: bool,
+    steps: NDArray[np.int64],
     paths: Sums,
     least: Sums,
     slots: NDArray[np.int64],
@@ -89,7 +101,7 @@ def sweep_rows(
     Parameters
     ----------
     cost
-        (H, W, D).
+        (last - first, W, D) costs of the rows.
     grey
         (H, W) image that P2 follows.
     p1, p2
@@ -98,17 +110,16 @@ def sweep_rows(
         1 for paths from the left and from above, -1 for those from the right and from below.
     first, last
         Rows ``first <= y < last``; whoever goes on from there calls with the same state.
-    diagonal
-        Whether to walk the two diagonals too.
+    steps
+        `path_steps`.
     paths, least, slots
         `path_state`; updated.
     sums
         (H, W, D): S(p, d), added to.
     """
-    height, width, layers = cost.shape
+    height, width, layers = sums.shape
     flat_cost, flat_sums, flat_paths = cost.reshape(-1), sums.reshape(-1), paths.reshape(-1)
     count, size, step = np.uint64(layers), np.uint64(layers + 2), np.uint16(p1)
-    outside = -1 if direction > 0 else height
     spare = slots[-1]
     for i in range(last - first):
         y = first + i if direction > 0 else last - 1 - i
@@ -116,26 +127,28 @@ def sweep_rows(
         for j in range(width):
             x = j if direction > 0 else width - 1 - j
             cell = np.uint64(y * width + x) * count
+            cost_cell = np.uint64((y - first) * width + x) * count
             value = np.int64(grey[y, x])
-            for side in range(-2, 2):
-                if side == -2:  # the path along the row
-                    yq, xq, owner = y, x - direction, 0
-                elif side == 0 or diagonal:
-                    # A path that leaves the image on one side hands its slot to the one that
-                    # enters on the other.
-                    yq, xq = y - direction, x + side
-                    owner = 1 + (side + 1) * width + (x + side * walked) % width
+            owners = 0
+            for k in range(len(steps)):
+                back, aside = steps[k, 0], steps[k, 1]
+                if back == 0:  # the path along the row
+                    yq, xq, owner, owners = y, x - direction, 0, 1
                 else:
-                    continue
+                    # A path that leaves the image on one side hands its slot to one that enters on
+                    # the other. Where steps skip a row, odd and even rows have paths of their own.
+                    yq, xq = y - direction * back, x + aside
+                    owner = owners + walked % back * width + (x + aside * (walked // back)) % width
+                    owners += back * width
                 before, jump = slots[owner], np.uint16(0)
                 slots[owner], free = spare, before
-                if yq == outside or xq < 0 or xq >= width:
+                if yq < 0 or yq >= height or xq < 0 or xq >= width:
                     before = 0
                 else:
                     jump = p2[abs(value - np.int64(grey[yq, xq]))]
                 least[spare] = _extend(
                     flat_cost,
-                    cell,
+                    cost_cell,
                     flat_paths,
                     np.uint64(before) * size,
                     np.uint64(spare) * size,
@@ -143,6 +156,7 @@ def sweep_rows(
                     step,
                     jump,
                     flat_sums,
+                    cell,
                     count,
                 )
                 spare = free

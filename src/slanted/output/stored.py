@@ -76,8 +76,10 @@ def encode_arrays(result: Result) -> bytes:
     """Return the arrays from which everything else can be made again, as NPZ."""
     inference = result.inference
     stream = io.BytesIO()
+    optional: dict[str, Any] = {} if result.weights is None else {"weights": result.weights}
     np.savez_compressed(
         stream,
+        **optional,
         matched=result.matched,
         segments=result.regions.labels,
         planes=inference.planes,
@@ -115,12 +117,12 @@ def read_result(folder: Path) -> Result:
             chi_squared=arrays["chi_squared"],
         )
         _check_arrays(arrays, regions)
-        planes, labels = arrays["planes"], arrays["labels"]
+        planes, labels, weights = arrays["planes"], arrays["labels"], arrays.get("weights")
         inference = Inference(
             planes,
             labels,
             arrays["initial_planes"],
-            features(regions, arrays["matched"], planes, labels, settings),
+            features(regions, arrays["matched"], planes, labels, settings, weights),
             float(record["initial_energy"]),
             float(record["initial_bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
@@ -140,6 +142,7 @@ def read_result(folder: Path) -> Result:
             seconds={k: float(v) for k, v in record["seconds"].items() if k != "total"},
             searched=searched,
             rectification=None if check is None else RectificationCheck(**check),
+            weights=weights,
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
@@ -167,6 +170,8 @@ def _check_arrays(arrays: dict[str, Any], regions: Regions) -> None:
         "histograms": ("f", (n, 64)),
         "chi_squared": ("f", (edges,)),
     }
+    if "weights" in arrays:
+        expected["weights"] = ("f", regions.labels.shape)
     for name, (kind, shape) in expected.items():
         array = arrays[name]
         if array.dtype.kind != kind or array.shape != shape:
