@@ -64,7 +64,23 @@ def path_sums(cost, grey, p1, p2, paths):
     return total
 
 
-def winners(sums, low, uniqueness):
+def is_clear(cell, d, in_view, margins):
+    """Whether a winner beats the runner up, the mean of the others in view, and every rival."""
+    uniqueness, contrast, rival = margins
+    best, others = cell[d], [k for k in range(len(cell)) if abs(k - d) > 1]
+    if not others:
+        return True
+    second = min(cell[k] for k in others)
+    if second <= best or second * 100 < best * (100 + uniqueness):
+        return False
+    seen = [cell[k] for k in others if k in in_view]
+    if contrast and seen and best * 100 * len(seen) > contrast * sum(seen):
+        return False
+    hills = {k: max(cell[min(k, d) : max(k, d) + 1]) - best for k in others}
+    return not rival or all((cell[k] - best) * 100 >= rival * hills[k] for k in others)
+
+
+def winners(sums, low, margins):
     """Left and right winners, disparity and confidence."""
     height, width, count = sums.shape
     left, right = (np.full((height, width), low - 1, np.int32) for _ in range(2))
@@ -77,7 +93,8 @@ def winners(sums, low, uniqueness):
         others = [s for k, s in enumerate(cell) if abs(k - d) > 1]
         second = min(others, default=None)
         confidence[y, x] = 1 if second is None else 0 if second == 0 else 1 - best / second
-        if second is None or (second > best and second * 100 >= best * (100 + uniqueness)):
+        in_view = [k for k in range(count) if 0 <= x - k - low < width]
+        if is_clear(cell, d, in_view, margins):
             disparity[y, x] = d + low
             if 0 < d < count - 1:
                 before, after = cell[d - 1], cell[d + 1]

@@ -73,6 +73,23 @@ class CensusSettings(Section):
     uniqueness: int = setting(
         10, "Margin by which the best cost must win.", unit="%", low=0, high=100
     )
+    contrast: int = setting(
+        60,
+        "Most that the best cost may be of the others' mean; 0 = any.",
+        unit="%",
+        low=0,
+        high=100,
+    )
+    median: int = setting(
+        5, "Side of the median filter on the disparity: 0 = none, 3 or 5.", unit="px", low=0, high=5
+    )
+    rival: int = setting(
+        10,
+        "Least height of another valley, of the hill before it; 0 = any.",
+        unit="%",
+        low=0,
+        high=100,
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import naive_matching as naive
 from slanted.errors import InputError
-from slanted.matching import DisparityRange, census_sgm, sgm_kernels, sgm_paths
+from slanted.matching import DisparityRange, census_sgm, sgm_paths, winner_kernels
 from slanted.matching.census_kernels import census_rows, cost_rows
 from slanted.settings import CensusSettings
 
@@ -113,8 +113,16 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads)
 
 
 @few
-@given(SIZES, RANGES, SEEDS, st.integers(1, 3), st.sampled_from([0, 5, 40, 100]))
-def test_winners(size, searched, seed, parts, uniqueness):
+@given(
+    SIZES,
+    RANGES,
+    SEEDS,
+    st.integers(1, 3),
+    st.tuples(
+        st.sampled_from([0, 5, 40, 100]), st.sampled_from([0, 30, 60]), st.sampled_from([0, 10, 50])
+    ),
+)
+def test_winners(size, searched, seed, parts, margins):
     low, count = searched
     rng = np.random.default_rng(seed)
     largest = int(rng.choice([1, 5, 500, 34040]))
@@ -124,9 +132,9 @@ def test_winners(size, searched, seed, parts, uniqueness):
     in_parts(
         size[0],
         parts,
-        lambda a, b: sgm_kernels.winner_rows(sums, low, uniqueness, a, b, *found),
+        lambda a, b: winner_kernels.winner_rows(sums, low, *margins, a, b, *found),
     )
-    for one, other in zip(found, naive.winners(sums, low, uniqueness), strict=True):
+    for one, other in zip(found, naive.winners(sums, low, margins), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -141,7 +149,7 @@ def test_agreement(size, searched, seed, parts, threshold):
     in_parts(
         size[0],
         parts,
-        lambda a, b: sgm_kernels.agreement_rows(
+        lambda a, b: winner_kernels.agreement_rows(
             left, right, low, low + count, threshold, a, b, found
         ),
     )
@@ -157,6 +165,7 @@ def test_penalties_fall_with_the_step_of_grey():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"median": 4}, r"matching\.census\.median: expected 0, 3 or 5, got 4"),
         ({"paths": 6}, r"matching\.census\.paths: expected 4, 8 or 16, got 6"),
         ({"census_weight": 3, "gradient_weight": 4}, r"costs of at most 255, got up to 306"),
         ({"p1": 90}, r"matching\.census\.p2_min: expected a value from p1 \(90\)"),
@@ -190,3 +199,19 @@ def test_speckles_of_wide_ranges_fit_16_bits():
     census_sgm.drop_speckles(disparity, DisparityRange(-16384, 16384), 20, 2)
     assert np.isnan(disparity).sum() == 9
     assert np.isnan(disparity[10:13, 10:13]).all()
+
+
+def test_medians_remove_spikes_and_keep_holes_and_edges():
+    disparity = np.full((20, 30), 7.0, np.float32)
+    disparity[:, 15:] = 20.0
+    step = disparity.copy()
+    disparity[5, 5], disparity[12, 20] = 40.0, 3.0
+    disparity[8:11, 8:11] = np.nan
+    census_sgm.take_medians(disparity, 5)
+    assert np.isnan(disparity[8:11, 8:11]).all()
+    known = np.isfinite(disparity)
+    assert known.sum() == disparity.size - 9
+    np.testing.assert_array_equal(disparity[known], step[known])
+    unknown = np.full((6, 6), np.nan, np.float32)
+    census_sgm.take_medians(unknown, 5)
+    assert np.isnan(unknown).all()

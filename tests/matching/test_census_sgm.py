@@ -199,7 +199,7 @@ def test_occlusions_and_mismatches_are_told_apart():
 def test_a_wrong_match_of_a_seen_pixel_is_a_mismatch():
     left = np.array([[0, 0, 0, 3, 0, 0]], np.int32)  # all at disparity 0, one pixel matched wrongly
     right = np.zeros((1, 6), np.int32)
-    from slanted.matching.sgm_kernels import MISMATCHED, agreement_rows
+    from slanted.matching.winner_kernels import MISMATCHED, agreement_rows
 
     state = np.empty((1, 6), np.uint8)
     agreement_rows(left, right, 0, 4, 1, 0, 1, state)

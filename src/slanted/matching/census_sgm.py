@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.matching.census_kernels import CENSUS_BITS
 from slanted.matching.images import as_grey
-from slanted.matching.sgm_kernels import (
+from slanted.matching.interpolation import interpolate_background
+from slanted.matching.sgm_paths import make_costs, row_pool, rows_of, sum_paths
+from slanted.matching.winner_kernels import (
     AGREES,
     MISMATCHED,
     OCCLUDED,
     agreement_rows,
     winner_rows,
 )
-from slanted.matching.sgm_paths import make_costs, row_pool, rows_of, sum_paths
 from slanted.threads import current_threads
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def match_details(
                 getattr(found, name)[core] = values[inside]
     if settings.speckle_size:
         drop_speckles(found.disparity, searched, settings.speckle_size, settings.speckle_range)
+    if settings.census.median:
+        take_medians(found.disparity, settings.census.median)
     found.confidence[np.isnan(found.disparity)] = 0.0
     return found
 
@@ -120,6 +123,8 @@ def check_settings(settings: CensusSettings) -> None:
     """Refuse settings that the narrow integers of the kernels or the method do not allow."""
     if settings.paths not in (4, 8, 16):
         raise InputError(f"matching.census.paths: expected 4, 8 or 16, got {settings.paths}")
+    if settings.median not in (0, 3, 5):
+        raise InputError(f"matching.census.median: expected 0, 3 or 5, got {settings.median}")
     largest = CENSUS_BITS * settings.census_weight
     largest += 2 * settings.gradient_cap * settings.gradient_weight
     if largest > 255:
@@ -155,6 +160,14 @@ def drop_speckles(
     disparity[fixed == -1] = np.nan
 
 
+def take_medians(disparity: NDArray[np.float32], side: int) -> None:
+    """Replace known disparities by medians, in place; holes count as the background beside them."""
+    known = np.isfinite(disparity)
+    if known.any():
+        medians = cv2.medianBlur(interpolate_background(disparity), side)
+        disparity[known] = medians[known]
+
+
 def _grey(image: Grey) -> Grey:
     return np.ascontiguousarray(as_grey(image), np.uint8)
 
@@ -173,7 +186,9 @@ def _match_band(
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
     disparity, confidence = np.empty(shape, np.float32), np.empty(shape, np.float32)
     outputs = (*winners, disparity, confidence)
-    for_rows(len(left), rows_of(winner_rows, (sums, low, settings.census.uniqueness), outputs))
+    census = settings.census
+    chosen = (sums, low, census.uniqueness, census.contrast, census.rival)
+    for_rows(len(left), rows_of(winner_rows, chosen, outputs))
     state = np.full(shape, AGREES, np.uint8)
     threshold = settings.left_right_threshold
     if threshold:

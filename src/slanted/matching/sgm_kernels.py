@@ -1,4 +1,4 @@
-"""Numba kernels of semi-global matching (Hirschmüller 2008): paths, winners and consistency."""
+"""Numba kernels of semi-global matching (Hirschmüller 2008): costs summed along paths."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]
-Winners = NDArray[np.int32]
-Floats = NDArray[np.float32]
 
 NEVER = np.uint16(20000)
 """Path cost beside the range's ends: above every real one, and safe to add a penalty to."""
-AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 STEPS = (0, 1), (1, 0), (1, -1), (1, 1), (1, -2), (1, 2), (2, -1), (2, 1)
@@ -161,142 +158,3 @@ def sweep_rows(
                 )
                 spare = free
     slots[-1] = spare
-
-
-@njit(cache=True, nogil=True)
-def _least(sums: Sums) -> int:
-    least = np.uint16(65535)
-    for d in range(len(sums)):
-        least = sums[d] if sums[d] < least else least
-    return int(least)
-
-
-@njit(cache=True, nogil=True)
-def _first_index(sums: Sums, value: int) -> int:
-    for d in range(len(sums)):
-        if sums[d] == value:
-            return d
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def _offset(sums: Sums, winner: int) -> float:
-    """Return where between its neighbours the parabola through a winner is least."""
-    if winner == 0 or winner == len(sums) - 1:
-        return 0.0
-    before, after = np.int64(sums[winner - 1]), np.int64(sums[winner + 1])
-    bend = before + after - 2 * np.int64(sums[winner])
-    return (before - after) / (2.0 * bend) if bend > 0 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def winner_rows(
-    sums: Sums,
-    low: int,
-    uniqueness: int,
-    first: int,
-    last: int,
-    left: Winners,
-    right: Winners,
-    disparity: Floats,
-    confidence: Floats,
-) -> None:
-    """Write the winners of the left view, those of the right view, and how clear the former are.
-
-    The right view is read off the same volume: right pixel x sees the cells (x + d, d). The runner
-    up is the best disparity that does not touch the winner; with none better by the margin, and
-    always in a tie, the disparity is unknown. Of equal sums the smaller disparity wins.
-
-    Parameters
-    ----------
-    sums
-        (H, W, D): S(p, d).
-    low
-        Disparity of the first layer.
-    uniqueness
-        Percent by which the runner up's sum must exceed the winner's.
-    first, last
-        Rows to write.
-    left, right
-        (H, W) winning disparities, whole pixels; ``low - 1`` where no left pixel meets a right one.
-    disparity
-        (H, W) sub-pixel disparity, NaN where not unique.
-    confidence
-        (H, W) 1 − winner's sum / runner up's sum; 1 if there is no runner up.
-    """
-    _, width, count = sums.shape
-    # The right row is kept mirrored, so that a rising disparity walks it forward.
-    best, layer = np.empty(width, np.uint16), np.empty(width, np.int16)
-    for y in range(first, last):
-        best[:] = 65535
-        layer[:] = -1
-        for x in range(width):
-            pixel = sums[y, x]
-            least = _least(pixel)
-            winner = _first_index(pixel, least)
-            second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
-            unique = second > least and second * 100 >= least * (100 + uniqueness)
-            left[y, x] = winner + low
-            confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
-            if count <= 3 and second == 65535:
-                confidence[y, x] = 1.0
-            disparity[y, x] = winner + _offset(pixel, winner) + low if unique else np.nan
-            begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
-            if begin < end:
-                start = width - 1 - x + low + begin
-                _update_right(pixel[begin:end], begin, best[start:], layer[start:])
-        for x in range(width):
-            right[y, x] = layer[width - 1 - x] + low
-
-
-@njit(cache=True, nogil=True)
-def _update_right(pixel: Sums, begin: int, best: Sums, layer: NDArray[np.int16]) -> None:
-    first = np.int16(begin)
-    for k in range(len(pixel)):
-        better = pixel[k] < best[k]
-        best[k] = pixel[k] if better else best[k]
-        layer[k] = np.int16(first + np.int16(k)) if better else layer[k]
-
-
-@njit(cache=True, nogil=True)
-def agreement_rows(
-    left: Winners,
-    right: Winners,
-    low: int,
-    high: int,
-    threshold: int,
-    first: int,
-    last: int,
-    state: Bytes,
-) -> None:
-    """Tell left pixels that the right view confirms from occluded and mismatched ones.
-
-    A pixel that fails the check is mismatched if some disparity would pass it, for then the right
-    view sees what it shows, and occluded if none would (Hirschmüller 2008, §2.6).
-
-    Parameters
-    ----------
-    left, right
-        (H, W) winners of `winner_rows`.
-    low, high
-        The disparities searched, ``low <= d < high``.
-    threshold
-        Largest disagreement that passes.
-    first, last
-        Rows to write.
-    state
-        (H, W) of `AGREES`, `OCCLUDED`, `MISMATCHED`.
-    """
-    width = left.shape[1]
-    for y in range(first, last):
-        seen = right[y]
-        for x in range(width):
-            d = left[y, x]
-            if 0 <= x - d < width and seen[x - d] >= low and abs(seen[x - d] - d) <= threshold:
-                state[y, x] = AGREES
-                continue
-            state[y, x] = OCCLUDED
-            for q in range(max(0, x - high + 1), min(width, x - low + 1)):
-                if seen[q] >= low and abs(seen[q] - (x - q)) <= threshold:
-                    state[y, x] = MISMATCHED
-                    break
