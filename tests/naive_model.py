@@ -136,7 +136,7 @@ def valid_four_way(labels, cycle):
 
 
 def energies(labels, image, disparity, planes, edge_labels, settings, weights=None):
-    """The six features of a solution; `edge_labels` are by pair i < j."""
+    """The features of a solution; `edge_labels` are by pair i < j."""
     points = naive.pixels_of(labels)
     weights = np.ones(labels.shape) if weights is None else weights
     K = settings.truncation
@@ -160,4 +160,35 @@ def energies(labels, image, disparity, planes, edge_labels, settings, weights=No
     jct = sum(impossible_three_way(around(c)) is not None for c in naive.junctions3(labels))
     crs = sum(not valid_four_way(around(c), c) for c in naive.junctions4(labels))
     imp = settings.lambda_imp
-    return {"seg": seg, "bdy1": bdy1, "bdy2": bdy2, "jct": imp * jct, "crs": imp * crs, "col": col}
+    return {
+        "seg": seg,
+        "bdy1": bdy1,
+        "bdy2": bdy2,
+        "jct": imp * jct,
+        "crs": imp * crs,
+        "col": col,
+        "vis": sum(contradictions(points[i], disparity, planes[i]) for i in points),
+    }
+
+
+def right_view(disparity):
+    """{(row, column in the right view): the nearest match there}."""
+    seen = {}
+    for (y, x), d in np.ndenumerate(disparity):
+        if np.isfinite(d):
+            place = y, int(np.rint(np.float32(x) - np.float32(d)))
+            seen[place] = max(d, seen.get(place, -np.inf))
+    return seen
+
+
+def contradictions(points, disparity, plane, slack=1.5):
+    """Pixels without a match at whose place in the right view there is something farther."""
+    (u, v), seen = centre(points), right_view(disparity)
+    count = 0
+    for x, y in points:
+        if not np.isfinite(disparity[y, x]):
+            d = plane[0] * (x - u) + plane[1] * (y - v) + plane[2]
+            place = int(np.rint(x - d))
+            if 0 <= place < disparity.shape[1] and (y, place) in seen:
+                count += seen[y, place] < d - slack
+    return count

@@ -88,7 +88,7 @@ class Result:
         """How far the energy can be above the optimum over the last particles, as a share of it."""
         from slanted.inference.pcbp import Iteration
 
-        return Iteration(self.energy, self.bound, 0, "").gap
+        return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
     def boundary_owners(self) -> NDArray[np.int32]:
         """Return the segment that owns each of ``regions.boundary_pixels``.

@@ -195,7 +195,7 @@ class SegmentationSettings(Section):
 
 @dataclass(frozen=True)
 class WeightSettings(Section):
-    """The six weights w of the energy Σ w φ, which the paper learns (§3.3); these are set by hand.
+    """The weights w of the energy Σ w φ, six of which the paper learns (§3.3); set by hand.
 
     φ_seg and φ_bdy1 are sums over pixels, the others small numbers a boundary or junction: with
     equal weights the latter would have no say.
@@ -207,12 +207,22 @@ class WeightSettings(Section):
     jct: float = setting(30.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
     crs: float = setting(30.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
     col: float = setting(20.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
+    vis: float = setting(
+        5.0, "Of the visibility potential φ_vis; not in the paper.", symbol="w_vis", low=0.0
+    )
 
 
 @dataclass(frozen=True)
 class ModelSettings(Section):
     """The potentials of the hybrid MRF (paper §3.1); their constants are those of §4."""
 
+    noise: float = setting(
+        0.3,
+        "Noise of the matches at which the weights hold; where the matches are more precise, the "
+        "data potentials count more. 0 = they always count alike, as in the paper.",
+        unit="px",
+        low=0.0,
+    )
     confidence: bool = setting(
         False, "Weigh pixels in φ_seg and φ_bdy1 by the matcher's confidence; the paper does not."
     )

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 import naive
 from slanted.inference.drawing import draw_disparity, hidden_pixels
 from slanted.inference.local_fit import fill_from_neighbours, fit_local_planes
-from slanted.inference.particles import propose, refit_planes
+from slanted.inference.particles import propose
 from slanted.inference.plane_kernels import inlier_moments
-from slanted.labels import BoundaryLabel
-from slanted.model.energy import energy
 from slanted.model.observations import observe
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
@@ -135,25 +133,6 @@ def test_the_papers_deviations(scene, regions):
         drawn = propose(regions, observed, planes, scene.labels, t, options)
         expected = np.array([0.5, 0.5, 5.0]) * np.exp(-t / 10)
         np.testing.assert_allclose(drawn.std(axis=(0, 1)), expected, rtol=0.03)
-
-
-def test_the_refit_lowers_the_quadratic_energy(scene, regions):
-    """With the others held fixed, one at a time; all together they may overshoot."""
-    rng = np.random.default_rng(1)
-    options = Settings().with_text({"model.weights.bdy1": "0", "model.weights.bdy2": "20"})
-    observed = observe(regions, scene.disparity)
-    labels = np.minimum(scene.labels, BoundaryLabel.HINGE).astype(np.int32)
-    planes = fit_local_planes(regions, observed, 5.0) + rng.normal(
-        0, [0.01, 0.01, 0.5], (regions.count, 3)
-    )
-    refit = refit_planes(regions, observed, planes, labels, options)
-    weights = options.model.weights
-    before = energy(regions, observed, planes, labels, options.model).total(weights)
-    for k in range(0, regions.count, 9):
-        moved = planes.copy()
-        moved[k] = refit[k]
-        after = energy(regions, observed, moved, labels, options.model).total(weights)
-        assert after <= before + 1e-6
 
 
 def test_a_single_segment_has_no_neighbours_to_ask():

@@ -19,6 +19,8 @@ SMALLEST_SPREAD = 0.02
 it they cover too little of the segment, or lie too nearly on a line, to tell its slope."""
 MEDIAN_SAMPLE = 64
 """Matches a segment whose median starts the fit; it need not be exact."""
+NOISE_QUANTILE, NOISE_QUANTILE_OF_ONE = 0.8, 1.2816
+"""Of absolute residuals, and what it is for a normal distribution of deviation 1."""
 REACHES = (4.0, 2.0, 1.0, 1.0)
 """Of the truncation K: the residuals of the matches that each round fits."""
 
@@ -54,6 +56,19 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
     known = fitted | (matched >= ENOUGH_FOR_LEVEL)
     # A few stray matches say less than a neighbour, unless they are all there is.
     return fill_from_neighbours(regions, planes, known if known.any() else matched > 0)
+
+
+def match_noise(observations: Observations, planes: Floats) -> float:
+    """Return the deviation of the matches from planes fitted to them, in pixels.
+
+    From the share of small residuals: outliers and segments that are not flat hardly change it.
+    """
+    matches = observations.segments
+    a, b, c = np.repeat(planes, np.diff(matches.start), axis=0).T
+    residuals = np.abs(a * matches.du + b * matches.dv + c - matches.disparity)
+    if residuals.size == 0:
+        return 0.0
+    return float(np.quantile(residuals, NOISE_QUANTILE)) / NOISE_QUANTILE_OF_ONE
 
 
 def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.convex_bp import solve
-from slanted.inference.local_fit import fit_local_planes
+from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.inference.particles import propose
 from slanted.model.build import build_factor_graph
@@ -33,9 +33,11 @@ from slanted.regions.structure import Floats, Ints, Regions
 if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
     from slanted.model.factor_graph import FactorGraph
-    from slanted.settings import Settings
+    from slanted.settings import ModelSettings, Settings
 
 
+DATA_SCALES = 0.25, 8.0
+"""Least and largest factor of the data potentials."""
 DIFFERENT = 1.0
 """Pixels, rms over a segment, by which planes must differ to count as alternatives."""
 
@@ -55,12 +57,16 @@ class Iteration:
         Message-passing sweeps that the discrete problem took.
     rule
         What ended them: ``gap``, ``progress`` or ``sweeps``.
+    segments
+        How many segments it was about. When segments are refined between iterations the energy
+        is that of another graph, and may be higher.
     """
 
     energy: float
     bound: float
     sweeps: int
     rule: str
+    segments: int
 
     @property
     def gap(self) -> float:
@@ -81,7 +87,7 @@ class Inference:
     labels
         (E,) values of `slanted.labels.BoundaryLabel`.
     initial_planes
-        (n, 3) the local fits that it started from.
+        (n, 3) the segments' local fits, from which inference starts.
     energies
         Features of the solution, one for each potential.
     initial_energy, initial_bound
@@ -93,6 +99,8 @@ class Inference:
         differs by more than a pixel (rms over the segment); 0 where such a plane does as well.
         Where no such plane was drawn in the last iteration, an earlier one counts; where none ever
         was, infinite. Comparable inside one run only.
+    noise
+        Of the matches, estimated from the local fits, in pixels.
     """
 
     planes: Floats
@@ -103,6 +111,7 @@ class Inference:
     initial_bound: float
     iterations: tuple[Iteration, ...]
     confidence: Floats
+    noise: float
 
 
 def infer(
@@ -111,6 +120,7 @@ def infer(
     settings: Settings,
     *,
     weights: NDArray[np.float32] | None = None,
+    start: Start | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
 ) -> Inference:
@@ -126,15 +136,58 @@ def infer(
         Sections ``model`` and ``inference``, the seed, and where the range of disparities starts.
     weights
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
+    start
+        What to go on from; by default the local fits.
     threads
         For the sweeps; the result does not depend on it.
     progress
         Called after every iteration.
     """
-    floor = np.array([0, 0, lowest_disparity(settings)])
-    observations = observe(regions, matched - floor[2], weights)
-    found = _infer(regions, observations, settings, threads, progress)
-    return replace(found, planes=found.planes + floor, initial_planes=found.initial_planes + floor)
+    lowest = lowest_disparity(settings)
+    floor = np.array([0, 0, lowest])
+    observations = observe(regions, matched, weights, lowest)
+    local = fit_local_planes(regions, observations, settings.model.truncation)
+    if start is None:
+        start = Start(local, match_noise(observations, local), 0, settings.inference.iterations)
+    else:
+        start = replace(start, planes=start.planes - floor)
+    observations = observations.scaled(data_scale(start.noise, settings.model))
+    found = _infer(regions, observations, start, settings, threads, progress)
+    return replace(found, planes=found.planes + floor, initial_planes=local + floor)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a run of inference goes on from.
+
+    Parameters
+    ----------
+    planes
+        (n, 3) about the segments' centres.
+    noise
+        Of the matches, in pixels.
+    iteration
+        The number of the first iteration: deviations of particles shrink with it.
+    count
+        Iterations to make.
+    """
+
+    planes: Floats
+    noise: float
+    iteration: int
+    count: int
+
+
+def data_scale(noise: float, model: ModelSettings) -> float:
+    """Return the factor of the data potentials: 1 at the noise for which the weights were found.
+
+    Squared residuals tell more where matches are more precise, in inverse proportion to their
+    variance; the paper has one camera, and no such factor (``model.noise`` = 0).
+    """
+    if model.noise == 0:
+        return 1.0
+    smallest, largest = DATA_SCALES
+    return float(np.clip((model.noise / max(noise, 1e-6)) ** 2, smallest, largest))
 
 
 def lowest_disparity(settings: Settings) -> float:
@@ -152,29 +205,34 @@ def features(
     planes: Floats,
     labels: Ints,
     settings: Settings,
+    *,
+    noise: float,
     weights: NDArray[np.float32] | None = None,
 ) -> Energies:
     """Return the features of any planes and labels, one for each potential."""
-    floor = np.array([0, 0, lowest_disparity(settings)])
-    observations = observe(regions, matched - floor[2], weights)
-    return energy(regions, observations, planes - floor, labels, settings.model)
+    lowest = lowest_disparity(settings)
+    observations = observe(regions, matched, weights, lowest)
+    observations = observations.scaled(data_scale(noise, settings.model))
+    planes = planes - np.array([0, 0, lowest])
+    return energy(regions, observations, planes, labels, settings.model)
 
 
 def _infer(
     regions: Regions,
     observations: Observations,
+    start: Start,
     settings: Settings,
     threads: int,
     progress: Callable[[int, Iteration], None] | None,
 ) -> Inference:
-    planes = initial = fit_local_planes(regions, observations, settings.model.truncation)
+    planes = start.planes
     graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
     topology = build_topology(graph)
-    start = _solve(graph, topology, settings, threads, incumbent=None)
-    labels = start.labels
+    first = _solve(graph, topology, settings, threads, incumbent=None)
+    labels = first.labels
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
-    for t in range(settings.inference.iterations):
+    for t in range(start.iteration, start.iteration + start.count):
         particles = propose(regions, observations, planes, labels, t, settings)
         graph = build_factor_graph(regions, observations, particles, settings.model)
         keeps = settings.inference.proposals != "paper"
@@ -185,7 +243,9 @@ def _infer(
         margins = _margins(regions, particles, solution)
         confidence = np.where(np.isfinite(margins), margins, confidence)
         iterations.append(
-            Iteration(solution.energy, solution.bound, solution.sweeps, solution.rule)
+            Iteration(
+                solution.energy, solution.bound, solution.sweeps, solution.rule, regions.count
+            )
         )
         if progress is not None:
             progress(t, iterations[-1])
@@ -193,12 +253,13 @@ def _infer(
     return Inference(
         planes=planes,
         labels=labels,
-        initial_planes=initial,
+        initial_planes=planes,
         energies=energies,
-        initial_energy=start.energy,
-        initial_bound=start.bound,
+        initial_energy=first.energy,
+        initial_bound=first.bound,
         iterations=tuple(iterations),
         confidence=confidence,
+        noise=start.noise,
     )
 
 

@@ -15,6 +15,7 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
+from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Floats, Regions
 from slanted.settings import ModelSettings
 
@@ -42,10 +43,14 @@ def build_factor_graph(
     """
     particles = check_particles(regions, particles)
     weights = settings.weights
+    plane_costs = weights.seg * disparity_cost(
+        regions, observations, particles, settings.truncation
+    )
+    if weights.vis:
+        plane_costs += weights.vis * visibility_cost(regions, observations, particles)
     return FactorGraph(
         edges=regions.edges,
-        plane_costs=weights.seg
-        * disparity_cost(regions, observations, particles, settings.truncation),
+        plane_costs=plane_costs,
         label_costs=weights.col * colour_cost(regions, settings),
         edge_costs=edge_tables(
             edge_planes(regions, particles),

@@ -21,13 +21,14 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
+from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Floats, Regions
 from slanted.settings import ModelSettings, WeightSettings
 
 
 @dataclass(frozen=True)
 class Energies:
-    """The six features φ of a solution, unweighted: each potential summed over the image."""
+    """The features φ of a solution, unweighted: each potential summed over the image."""
 
     seg: float
     """φ_seg, over segments."""
@@ -41,6 +42,8 @@ class Energies:
     """φ_crs, over four-way junctions."""
     col: float
     """φ_col, over edges."""
+    vis: float
+    """φ_vis, over segments."""
 
     def weighted(self, weights: WeightSettings) -> dict[str, float]:
         """Return w_k φ_k by the name of the potential."""
@@ -93,6 +96,7 @@ def energy(
         jct=float(junction3_cost(settings)[tuple(around3)].sum()),
         crs=float(junction4_cost(settings)[kinds, *around4].sum()),
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
+        vis=float(visibility_cost(regions, observations, particles).sum()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
 from slanted.model.data_kernels import gather_matches
+from slanted.model.visibility import Unmatched, right_view
+from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Floats, Ints, Regions, Starts
 
 
@@ -38,9 +40,21 @@ class Observations:
     """S_i ∩ F, about the centre of S_i."""
     boundaries: Matches
     """B_ij ∩ F, about the centre of B_ij."""
+    unmatched: Unmatched
+    """S_i outside F."""
+
+    def scaled(self, factor: float) -> Observations:
+        """Return observations whose every pixel counts `factor` times as much."""
+        return Observations(
+            segments=replace(self.segments, weight=factor * self.segments.weight),
+            boundaries=replace(self.boundaries, weight=factor * self.boundaries.weight),
+            unmatched=replace(self.unmatched, weight=factor * self.unmatched.weight),
+        )
 
 
-def observe(regions: Regions, disparity: Any, weights: Any = None) -> Observations:
+def observe(
+    regions: Regions, disparity: Any, weights: Any = None, lowest: float = 0.0
+) -> Observations:
     """Gather the initial disparity by segment and by boundary.
 
     Parameters
@@ -51,14 +65,17 @@ def observe(regions: Regions, disparity: Any, weights: Any = None) -> Observatio
         (H, W) D(p), NaN outside F.
     weights
         (H, W) ≥ 0, confidence by which φ_seg and φ_bdy1 weigh each pixel; None is the paper's 1.
+    lowest
+        The disparity from which the model counts.
 
     Raises
     ------
     InputError
         If an array has another size than the label image, or a weight is negative or not finite.
     """
-    known = as_disparity_map(disparity, "disparity")
-    _check_size("disparity", known, regions)
+    given = as_disparity_map(disparity, "disparity")
+    _check_size("disparity", given, regions)
+    known = given - lowest
     confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
     _check_size("weights", confidence, regions)
     if not (np.isfinite(confidence).all() and confidence.min() >= 0):
@@ -74,7 +91,9 @@ def observe(regions: Regions, disparity: Any, weights: Any = None) -> Observatio
             )
         )
 
+    unmatched = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
     return Observations(
+        unmatched=Unmatched(*unmatched, right_view(given.astype(np.float32)), lowest, 1.0),
         segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
         boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
     )

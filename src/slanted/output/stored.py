@@ -64,6 +64,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "energies": result.inference.energies.weighted(weights),
         "initial_energy": result.inference.initial_energy,
         "initial_bound": result.inference.initial_bound,
+        "noise": result.inference.noise,
         "iterations": [dataclasses.asdict(iteration) for iteration in iterations],
         "rectification": (
             None if result.rectification is None else dataclasses.asdict(result.rectification)
@@ -117,16 +118,20 @@ def read_result(folder: Path) -> Result:
             chi_squared=arrays["chi_squared"],
         )
         _check_arrays(arrays, regions)
+        noise = float(record["noise"])
         planes, labels, weights = arrays["planes"], arrays["labels"], arrays.get("weights")
         inference = Inference(
             planes,
             labels,
             arrays["initial_planes"],
-            features(regions, arrays["matched"], planes, labels, settings, weights),
+            features(
+                regions, arrays["matched"], planes, labels, settings, noise=noise, weights=weights
+            ),
             float(record["initial_energy"]),
             float(record["initial_bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
             arrays["confidence"],
+            noise,
         )
         found, check = record["searched"], record["rectification"]
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
@@ -154,7 +159,11 @@ def _iteration(step: dict[str, Any]) -> Iteration:
     from slanted.inference.pcbp import Iteration
 
     return Iteration(
-        float(step["energy"]), float(step["bound"]), int(step["sweeps"]), str(step["rule"])
+        float(step["energy"]),
+        float(step["bound"]),
+        int(step["sweeps"]),
+        str(step["rule"]),
+        int(step["segments"]),
     )
 
 

@@ -1,0 +1,100 @@
+"""All planes at once: the minimum of the energy's quadratic parts, labels and inliers held fixed.
+
+Among the particles this is the one that carries slopes over long distances, into segments that hold
+no match of their own: a chain of neighbours each fitted to the last drifts, a joint fit does not.
+It differs from the paper, whose particles are Gaussians around the current planes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from slanted.inference.local_fit import moments_near, normal_equations
+from slanted.labels import BoundaryLabel
+from slanted.model.observations import Observations
+from slanted.regions.structure import Floats, Ints, Regions
+
+if TYPE_CHECKING:
+    from slanted.settings import ModelSettings
+
+PULL = 1e-3
+"""Weight, in matches, by which segments are drawn to their current planes: what is free stays."""
+
+
+def fit_jointly(
+    regions: Regions, observations: Observations, planes: Floats, labels: Ints, model: ModelSettings
+) -> Floats:
+    """Return (n, 3) planes that minimise φ_seg over inliers and the gaps of φ_bdy2 together.
+
+    Inliers are the matches within K of the current planes. Gaps are the mean squared differences to
+    neighbours that are coplanar (over S_i ∪ S_j) or hinged (over B_ij). The minimum solves one
+    sparse linear system in the 3 n parameters.
+
+    Parameters
+    ----------
+    regions, observations
+        The segments and their matches.
+    planes, labels
+        The current solution, (n, 3) and (E,).
+    model
+        Weights and K.
+    """
+    moments = moments_near(observations.segments, planes, model.truncation)
+    normal, right = normal_equations(model.weights.seg * moments)
+    pull = _pull(regions)
+    normal, right = normal + pull, right + (pull @ planes[..., None])[..., 0]
+    joined = np.flatnonzero(labels <= BoundaryLabel.HINGE)
+    i, j = regions.edges[joined].T
+    every = np.arange(regions.count)
+    blocks = [
+        (every, every, normal),
+        (i, i, _gap(regions, joined, labels, i, i, model)),
+        (j, j, _gap(regions, joined, labels, j, j, model)),
+        (i, j, -_gap(regions, joined, labels, i, j, model)),
+        (j, i, -_gap(regions, joined, labels, j, i, model)),
+    ]
+    system = _assemble(blocks, regions.count)
+    # The system is symmetric and positive definite: no pivoting is needed.
+    factors = splu(
+        system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    found: Floats = factors.solve(right.ravel()).reshape(-1, 3)
+    return np.where(np.isfinite(found).all(axis=1)[:, None], found, planes)
+
+
+def _pull(regions: Regions) -> Floats:
+    """Return the (n, 3, 3) weights that draw segments to their current planes."""
+    pull = np.zeros((regions.count, 3, 3))
+    pull[:, 0, 0] = regions.covariance[:, 0] + 1
+    pull[:, 1, 1] = regions.covariance[:, 2] + 1
+    pull[:, 2, 2] = 1
+    return PULL * pull
+
+
+def _gap(
+    regions: Regions, edges: Ints, labels: Ints, one: Ints, other: Ints, model: ModelSettings
+) -> Floats:
+    """Return w · mean f_one f_otherᵀ over B_ij or S_i ∪ S_j, f = (u, v, 1) about their centres."""
+    hinge = (labels[edges] == BoundaryLabel.HINGE)[:, None]
+    centre = np.where(hinge, regions.boundary_centre[edges], regions.union_centre[edges])
+    spread = np.where(hinge, regions.boundary_covariance[edges], regions.union_covariance[edges])
+    (u, v), (s, t) = (centre - regions.centre[one]).T, (centre - regions.centre[other]).T
+    uu, uv, vv = spread.T
+    rows = [uu + u * s, uv + u * t, u, uv + v * s, vv + v * t, v, s, t, np.ones_like(u)]
+    return model.weights.bdy2 * np.stack(rows, axis=1).reshape(-1, 3, 3)
+
+
+def _assemble(blocks: list[tuple[Ints, Ints, Floats]], segments: int) -> csc_matrix:
+    row, column, value = [], [], []
+    inner = np.arange(3)
+    for one, other, block in blocks:
+        shape = block.shape
+        row.append(np.broadcast_to(3 * one[:, None, None] + inner[:, None], shape).ravel())
+        column.append(np.broadcast_to(3 * other[:, None, None] + inner, shape).ravel())
+        value.append(block.ravel())
+    places = np.concatenate(row), np.concatenate(column)
+    return csc_matrix((np.concatenate(value), places), shape=(3 * segments, 3 * segments))

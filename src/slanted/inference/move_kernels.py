@@ -1,0 +1,276 @@
+"""Numba kernels that change segments: pixels that move to a neighbour, and patches cut out.
+
+Colours are 8 bit and positions whole numbers, so the sums from which means are taken are exact
+integers, and what a move changes is known to rounding: for a set of n vectors x with sum s,
+
+    Σ‖x − mean‖²  falls by ‖n x − s‖² / (n (n − 1)) if x leaves,
+                  rises by ‖n x − s‖² / (n (n + 1)) if x joins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from slanted.model.visibility import SLACK
+from slanted.regions.structure import Floats, Ints, Starts
+
+SMALLEST_SEGMENT = 8
+"""Pixels below which no move takes a segment."""
+SMALLEST_GAIN = 1e-9
+"""By which a move must lower the energy; less is rounding."""
+RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
+"""The eight pixels round one, row and column. Neighbours in this cycle share a side."""
+
+
+class MoveWeights(NamedTuple):
+    """What the terms of the energy weigh; see `slanted.inference.segment_moves`."""
+
+    position: float
+    """Over the mean number of pixels a segment."""
+    disparity: float
+    cap: float
+    """On the squared residual."""
+    visibility: float
+    length: float
+
+
+def _single_runs() -> NDArray[np.int64]:
+    """Return, for each set of places in the ring, its size if a pixel may leave or join it.
+
+    That is if it is one run of the cycle, hence 4-connected, and holds a place that shares a side
+    with the pixel; other sets, and the whole ring, give 0.
+    """
+    sizes = np.zeros(256, np.int64)
+    for places in range(1, 255):
+        held = [places >> k & 1 for k in range(8)]
+        runs = sum(held[k] and not held[k - 1] for k in range(8))
+        if runs == 1 and any(held[1::2]):
+            sizes[places] = sum(held)
+    return sizes
+
+
+SINGLE_RUNS = _single_runs()
+
+
+@njit(cache=True, nogil=True)
+def move_pixels(
+    labels: Ints,
+    sums: Starts,
+    lab: NDArray[np.uint8],
+    matched: NDArray[np.float32],
+    right: NDArray[np.float32],
+    planes: Floats,
+    weights: MoveWeights,
+    passes: int,
+) -> tuple[int, float]:
+    """Move pixels between segments, each to where the energy falls most, until none gains.
+
+    Passes go over the image in raster order and back in turns.
+
+    Parameters
+    ----------
+    labels
+        (H + 2, W + 2), −1 in a frame of one pixel; changed in place.
+    sums
+        (n, 6) number of pixels and sums of L, a, b, x, y of each segment; kept up to date.
+    lab
+        (3, H, W) planes.
+    matched, right
+        (H, W) disparity of either view, NaN where unknown.
+    planes
+        (n, 3) disparity a x + b y + c of each segment.
+    weights
+        See `MoveWeights`.
+    passes
+        At most.
+
+    Returns
+    -------
+    moves
+        How often a pixel moved.
+    change
+        Of the energy, the sum of what the moves changed.
+    """
+    height, width = matched.shape
+    ring = np.empty(8, np.int32)
+    moves, change = 0, 0.0
+    for t in range(passes):
+        before = moves
+        for i in range(height):
+            y = i if t % 2 == 0 else height - 1 - i
+            above, here, below = labels[y], labels[y + 1], labels[y + 2]
+            for j in range(width):
+                x = j if t % 2 == 0 else width - 1 - j
+                old = here[x + 1]
+                if (
+                    above[x + 1] == old
+                    and below[x + 1] == old
+                    and here[x] == old
+                    and here[x + 2] == old
+                ):
+                    continue
+                if sums[old, 0] <= SMALLEST_SEGMENT:
+                    continue
+                ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
+                ring[7], ring[3] = here[x], here[x + 2]
+                ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
+                new, gain = _best_move(
+                    x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
+                )
+                if new != old:
+                    here[x + 1] = new
+                    _update_sums(sums, old, -1, x, y, lab)
+                    _update_sums(sums, new, 1, x, y, lab)
+                    moves += 1
+                    change += gain
+        if moves == before:
+            break
+    return moves, change
+
+
+@njit(cache=True, nogil=True)
+def _best_move(
+    x: int,
+    y: int,
+    old: int,
+    ring: Ints,
+    sums: Starts,
+    lab: NDArray[np.uint8],
+    match: float,
+    right: NDArray[np.float32],
+    planes: Floats,
+    weights: MoveWeights,
+) -> tuple[int, float]:
+    """Return where a pixel goes, and by how much that changes the energy; `old` if it stays."""
+    kept = SINGLE_RUNS[_places(ring, old)]
+    best, best_change = old, -SMALLEST_GAIN
+    if kept == 0:
+        return best, best_change
+    left = -1.0  # what the old segment saves; found when it is first needed
+    for k in range(1, 8, 2):
+        new = ring[k]
+        if new < 0 or new in (old, best) or (k > 1 and new == ring[k - 2]):
+            continue
+        joined = SINGLE_RUNS[_places(ring, new)]
+        if joined == 0:
+            continue
+        if left < 0:
+            left = _spread(sums, old, -1, x, y, lab, weights.position)
+            left += _plane_cost(x, y, match, right, planes, old, weights)
+        gain = _spread(sums, new, 1, x, y, lab, weights.position)
+        gain += _plane_cost(x, y, match, right, planes, new, weights)
+        gain += weights.length * (kept - joined) - left
+        if gain < best_change:
+            best, best_change = new, gain
+    return best, best_change
+
+
+@njit(cache=True, nogil=True)
+def _places(ring: Ints, label: int) -> int:
+    """Return the places of the ring that have a label, as bits."""
+    places = 0
+    for k in range(8):
+        places |= (ring[k] == label) << k
+    return places
+
+
+@njit(cache=True, nogil=True)
+def _spread(
+    sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8], position: float
+) -> float:
+    """Return by how much colours and positions spread more if a pixel joins a segment (step 1).
+
+    Or by how much less if it leaves (step −1).
+    """
+    n = sums[segment, 0]
+    dl = float(n * lab[0, y, x] - sums[segment, 1])
+    da = float(n * lab[1, y, x] - sums[segment, 2])
+    db = float(n * lab[2, y, x] - sums[segment, 3])
+    dx, dy = float(n * x - sums[segment, 4]), float(n * y - sums[segment, 5])
+    squares = dl * dl + da * da + db * db + position * (dx * dx + dy * dy)
+    return squares / (float(n) * float(n + step))
+
+
+@njit(cache=True, nogil=True)
+def _plane_cost(
+    x: int,
+    y: int,
+    match: float,
+    right: NDArray[np.float32],
+    planes: Floats,
+    segment: int,
+    weights: MoveWeights,
+) -> float:
+    """Return what a pixel costs on a plane: its residual, or being seen where it should not be."""
+    d = planes[segment, 0] * x + planes[segment, 1] * y + planes[segment, 2]
+    if not np.isnan(match):
+        return weights.disparity * min((d - match) ** 2, weights.cap)
+    place = np.rint(x - d)
+    seen = 0 <= place < right.shape[1] and right[y, int(place)] < d - SLACK
+    return weights.visibility if seen else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _update_sums(
+    sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8]
+) -> None:
+    sums[segment, 0] += step
+    for k in range(3):
+        sums[segment, 1 + k] += step * lab[k, y, x]
+    sums[segment, 4] += step * x
+    sums[segment, 5] += step * y
+
+
+@njit(cache=True, nogil=True)
+def find_patches(
+    candidate: NDArray[np.bool_], disparity: NDArray[np.float32], step: float, smallest: int
+) -> Ints:
+    """Number the patches of candidate pixels, in the raster order of their first pixels.
+
+    Parameters
+    ----------
+    candidate
+        (H, W).
+    disparity
+        (H, W), known at all candidates.
+    step
+        Largest difference of pixels that share a side and are linked.
+    smallest
+        Number of pixels of a patch; smaller ones are left out.
+
+    Returns
+    -------
+    patches
+        (H, W), 0 … m−1; −1 outside of all.
+    """
+    height, width = candidate.shape
+    patches = np.full((height, width), -1, np.int32)
+    reached = ~candidate
+    queue = np.empty((np.sum(candidate), 2), np.int32)
+    count = 0
+    for start in range(height * width):
+        if reached[start // width, start % width]:
+            continue
+        queue[0, 0], queue[0, 1] = start // width, start % width
+        reached[queue[0, 0], queue[0, 1]] = True
+        done, size = 0, 1
+        while done < size:
+            y, x = queue[done]
+            done += 1
+            for k in range(1, 8, 2):
+                v, u = y + RING[k][0], x + RING[k][1]
+                if not (0 <= v < height and 0 <= u < width) or reached[v, u]:
+                    continue
+                if abs(disparity[v, u] - disparity[y, x]) <= step:
+                    reached[v, u] = True
+                    queue[size, 0], queue[size, 1] = v, u
+                    size += 1
+        if size >= smallest:
+            for k in range(size):
+                patches[queue[k, 0], queue[k, 1]] = count
+            count += 1
+    return patches

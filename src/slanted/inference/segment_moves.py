@@ -1,0 +1,257 @@
+"""Segments that follow the planes: boundaries move, and patches off their plane are cut out.
+
+Superpixels are cut before any plane is known and miss edges that colour does not show. Once there
+are planes, `move_boundaries` lets pixels change to a neighbouring segment, and `split_segments`
+makes new ones of matches that their segment's plane cannot explain. Not in the paper.
+
+With planes d̂_i held fixed, moves lower
+
+    E(S) = Σ_i Σ_{p ∈ S_i} [ ‖I_p − μ_i‖² + w_pos n / |Ω| ‖p − c_i‖² + φ_i(p) ] + w_len |B|
+
+    φ_i(p) = w_disp min((D(p) − d̂_i(p))², K²)  if p has a match, else
+             w_vis if d̂_i(p) puts p, rounded to a pixel, where the right view shows something
+             more than `SLACK` farther, else 0
+
+where I_p is 8-bit Lab, μ_i and c_i are the means of colour and position over S_i *as it is*, n
+segments share |Ω| pixels, and B holds the pairs of pixels of different segments that share a side or
+a corner. Every move lowers E by what it says, so passes end. Stays 4-connected; see `move_pixels`.
+
+References
+----------
+.. [1] K. Yamaguchi, D. McAllester, R. Urtasun, "Efficient Joint Segmentation, Occlusion Labeling,
+   Stereo and Flow Estimation", ECCV 2014, moves boundary pixels under a similar energy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.inference.move_kernels import MoveWeights, find_patches, move_pixels
+from slanted.inference.plane_kernels import draw_planes
+from slanted.model.planes import check_planes, shifted_planes
+from slanted.model.visibility import SLACK
+from slanted.regions.edges import adjacent_pairs
+from slanted.regions.run_kernels import row_runs
+from slanted.regions.structure import Floats, Ints, Regions, Starts
+from slanted.segmentation.connectivity import split_connected
+
+if TYPE_CHECKING:
+    from slanted.settings_refinement import RefinementSettings
+
+PATCH_STEP = 1.0
+"""Pixels; matches side by side that differ by more are not of one patch."""
+SMALLEST_PIECE = 12
+"""Pixels; what a cut leaves of a segment in smaller pieces joins a neighbour."""
+
+Map = NDArray[np.float32]
+"""(H, W) disparity in pixels, NaN where unknown."""
+
+
+def move_boundaries(
+    regions: Regions,
+    lab: NDArray[np.uint8],
+    matched: Map,
+    right: Map,
+    planes: Floats,
+    settings: RefinementSettings,
+) -> Ints:
+    """Move pixels to neighbouring segments as long as that lowers E.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    lab
+        (3, H, W) 8-bit Lab planes of the left image, from `lab_planes`.
+    matched
+        D(p).
+    right
+        The same as the right view sees it, from `slanted.model.visibility.right_view`.
+    planes
+        (n, 3) α, β, γ about the segments' centres, in the pixels of `matched`.
+    settings
+        Weights and the number of passes.
+
+    Returns
+    -------
+    labels
+        (H, W); segments keep their numbers, stay 4-connected and do not vanish.
+    """
+    labels = np.pad(regions.labels, 1, constant_values=-1)
+    move_pixels(
+        labels,
+        segment_sums(regions.labels, lab, regions.count),
+        lab,
+        np.asarray(matched, np.float32),
+        np.asarray(right, np.float32),
+        about_origin(regions, planes),
+        move_weights(regions, settings),
+        settings.passes,
+    )
+    return np.ascontiguousarray(labels[1:-1, 1:-1])
+
+
+def move_weights(regions: Regions, settings: RefinementSettings) -> MoveWeights:
+    """Return the weights of E."""
+    return MoveWeights(
+        position=settings.position * regions.count / regions.labels.size,
+        disparity=settings.disparity,
+        cap=settings.truncation**2,
+        visibility=settings.visibility,
+        length=settings.length,
+    )
+
+
+def about_origin(regions: Regions, planes: Floats) -> Floats:
+    """Return the planes about the pixel (0, 0), so that they do not depend on who owns what."""
+    return shifted_planes(check_planes(regions, planes), -regions.centre)
+
+
+def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
+    """Return (n, 6) number of pixels and sums of L, a, b, x, y of each segment."""
+    rows, columns = np.indices(labels.shape)
+    weights = [np.ones(labels.shape), *lab, columns, rows]
+    sums = [np.bincount(labels.ravel(), w.ravel(), minlength=count) for w in weights]
+    return np.stack(sums, axis=1).astype(np.int64)
+
+
+def partition_energy(
+    labels: Ints,
+    lab: NDArray[np.uint8],
+    matched: Map,
+    right: Map,
+    planes: Floats,
+    weights: MoveWeights,
+) -> float:
+    """Return E, from scratch.
+
+    Parameters
+    ----------
+    labels
+        (H, W) segments, in any number of pieces.
+    lab, matched, right
+        As in `move_boundaries`.
+    planes
+        (n, 3) about (0, 0), from `about_origin`.
+    weights
+        From `move_weights`.
+    """
+    sums = segment_sums(labels, lab, len(planes))
+    means = (sums[:, 1:] / np.maximum(sums[:, :1], 1))[labels]
+    rows, columns = np.indices(labels.shape)
+    colour = sum(np.square(lab[k] - means[..., k]).sum() for k in range(3))
+    position = np.square(columns - means[..., 3]).sum() + np.square(rows - means[..., 4]).sum()
+    a, b, c = planes[labels].transpose(2, 0, 1)
+    drawn = a * columns + b * rows + c
+    known = ~np.isnan(matched)
+    residual = np.minimum(np.square(drawn - matched)[known], weights.cap).sum()
+    place = np.rint(columns - drawn)
+    inside = (place >= 0) & (place < labels.shape[1]) & ~known
+    shown = right[rows[inside], place[inside].astype(np.int64)]
+    seen = (shown < drawn[inside] - SLACK).sum()
+    borders = sum(
+        (one != other).sum()
+        for one, other in (
+            (labels[:, 1:], labels[:, :-1]),
+            (labels[1:], labels[:-1]),
+            (labels[1:, 1:], labels[:-1, :-1]),
+            (labels[1:, :-1], labels[:-1, 1:]),
+        )
+    )
+    total = colour + weights.position * position + weights.disparity * residual
+    return float(total + weights.visibility * seen + weights.length * borders)
+
+
+def split_segments(
+    regions: Regions,
+    matched: Map,
+    planes: Floats,
+    settings: RefinementSettings,
+    lowest: float = -np.inf,
+    highest: float = np.inf,
+) -> tuple[Ints, Starts]:
+    """Make segments of the matches that the planes cannot explain.
+
+    Matches farther than `split_distance` from their segment's plane form patches, over the borders
+    of segments if need be: 4-connected, in steps of at most `PATCH_STEP`. A patch of at least
+    `split_size` pixels becomes a segment. What is left of the segments it cuts falls into 4-connected
+    pieces; those below `SMALLEST_PIECE` join the neighbour with which they share most sides.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    matched
+        D(p).
+    planes
+        (n, 3) α, β, γ about the segments' centres.
+    settings
+        What is a patch.
+    lowest, highest
+        Planes are cut off there, as they are when drawn.
+
+    Returns
+    -------
+    labels
+        (H, W), 0 … n'−1: pieces by the number of the segment they come from, then patches, equals in
+        raster order. Where there is no patch, those of `regions`.
+    parent
+        (n',) segment whose plane a piece keeps; −1 for a patch, which wants a plane of its own.
+    """
+    patches = _patches(regions, matched, planes, settings, lowest, highest)
+    marked = np.where(patches < 0, regions.labels, patches + np.int32(regions.count))
+    cut = np.zeros(regions.count + int(patches.max()) + 1, np.bool_)
+    cut[regions.labels[patches >= 0]] = True
+    pieces = split_connected(marked)
+    first = np.unique(pieces, return_index=True)[1]
+    origin = marked.reshape(-1)[first]
+    into = _join_small(pieces, np.bincount(pieces.reshape(-1)), cut[origin])
+    kept = np.flatnonzero(into == np.arange(len(into)))
+    kept = kept[np.argsort(origin[kept], kind="stable")]
+    number = np.empty(len(into), np.int32)
+    number[kept] = np.arange(len(kept))
+    parent = np.where(origin[kept] < regions.count, origin[kept], -1)
+    return number[into][pieces], parent.astype(np.int64)
+
+
+def _patches(
+    regions: Regions,
+    matched: Map,
+    planes: Floats,
+    settings: RefinementSettings,
+    lowest: float,
+    highest: float,
+) -> Ints:
+    """Return (H, W) patches of matches off their planes, −1 outside of them."""
+    if settings.split_size == 0:
+        return np.full(regions.labels.shape, -1, np.int32)
+    matched = np.asarray(matched, np.float32)
+    drawn = np.empty(matched.shape, np.float32)
+    draw_planes(regions.labels, regions.centre, check_planes(regions, planes), drawn)
+    off = np.abs(np.clip(drawn, lowest, highest) - matched) > settings.split_distance
+    patches: Ints = find_patches(off, matched, PATCH_STEP, settings.split_size)
+    return patches
+
+
+def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
+    """Return the piece that each piece becomes part of, itself if it stays.
+
+    Loose pieces below `SMALLEST_PIECE` join the neighbour with the longest common border, the first
+    of equals, in rounds: those that have only small neighbours wait for them to join.
+    """
+    into = np.arange(len(size))
+    waiting = loose & (size < SMALLEST_PIECE)
+    while waiting.any() and not waiting.all():
+        merged = into[pieces].astype(np.int32)
+        edges, length = adjacent_pairs(merged, row_runs(merged), len(size))
+        here, there = np.concatenate([edges, edges[:, ::-1]]).T
+        usable = waiting[here] & ~waiting[there]
+        here, there, length = here[usable], there[usable], np.tile(length, 2)[usable]
+        order = np.lexsort((there, -length, here))
+        here, best = np.unique(here[order], return_index=True)
+        into[here] = there[order][best]
+        waiting[here] = False
+    return into

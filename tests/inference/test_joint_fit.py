@@ -1,0 +1,92 @@
+"""All planes at once: the least squares solution, and what nothing holds."""
+
+import numpy as np
+import pytest
+
+from slanted.inference.joint_fit import fit_jointly
+from slanted.inference.local_fit import fit_local_planes, match_noise
+from slanted.inference.pcbp import data_scale
+from slanted.labels import BoundaryLabel
+from slanted.model.energy import energy
+from slanted.model.observations import observe
+from slanted.regions import build_regions
+from slanted.settings import Settings
+from slanted.synthetic import make_scene
+
+MODEL = (
+    Settings()
+    .with_text({"model.weights.bdy1": "0", "model.weights.bdy2": "20", "model.weights.vis": "0"})
+    .model
+)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return make_scene(200, 140, seed=5)
+
+
+@pytest.fixture(scope="module")
+def regions(scene):
+    return build_regions(scene.segments, scene.left)
+
+
+def joined(scene):
+    return np.minimum(scene.labels, BoundaryLabel.HINGE).astype(np.int32)
+
+
+def test_no_other_planes_have_a_lower_quadratic_energy(scene, regions):
+    """All matches are inliers, so the energy itself is quadratic: compared with perturbations."""
+    rng = np.random.default_rng(1)
+    model = Settings().with_text({"model.truncation": "1000"}).model
+    model = type(model)(**{**vars(model), "weights": MODEL.weights})
+    observed, labels = observe(regions, scene.disparity), joined(scene)
+    start = fit_local_planes(regions, observed, 5.0)
+    best = fit_jointly(regions, observed, start, labels, model)
+    least = energy(regions, observed, best, labels, model).total(model.weights)
+    assert least < energy(regions, observed, start, labels, model).total(model.weights)
+    for size in (1e-2, 1e-1, 1):
+        other = best + rng.normal(0, size, (regions.count, 3)) * [0.02, 0.02, 1]
+        assert energy(regions, observed, other, labels, model).total(model.weights) > least
+
+
+def test_slopes_reach_segments_without_matches(scene):
+    """A wall of which only one half is matched continues into the other."""
+    labels = np.repeat(np.arange(8), 12)[None].repeat(24, axis=0).astype(np.int32)
+    regions = build_regions(labels, np.zeros((24, 96, 3), np.uint8))
+    wall = (40 - 0.25 * np.arange(96))[None].repeat(24, axis=0).astype(np.float32)
+    disparity = wall.copy()
+    disparity[:, 48:] = np.nan
+    observed = observe(regions, disparity)
+    level = np.tile([0.0, 0.0, 20.0], (8, 1))
+    level[:4] = fit_local_planes(regions, observed, 3.0)[:4]
+    found = fit_jointly(regions, observed, level, np.zeros(7, np.int32), MODEL)
+    np.testing.assert_allclose(found[:, 0], -0.25, atol=0.01)
+    np.testing.assert_allclose(found[7, 2], wall[0, 84:].mean(), atol=0.5)
+
+
+def test_what_nothing_holds_stays(scene, regions):
+    planes = np.tile([0.1, -0.2, 9.0], (regions.count, 1))
+    unknown = observe(regions, np.full(scene.disparity.shape, np.nan))
+    occluded = np.full(len(regions.edges), BoundaryLabel.LEFT_OCCLUSION, np.int32)
+    np.testing.assert_allclose(
+        fit_jointly(regions, unknown, planes, occluded, MODEL), planes, atol=1e-9
+    )
+
+
+def test_noise_is_estimated_and_scales_the_data(scene, regions):
+    rng = np.random.default_rng(0)
+    for sigma in (0.1, 0.3, 0.9):
+        noisy = scene.disparity + rng.normal(0, sigma, scene.disparity.shape)
+        noisy[rng.random(noisy.shape) < 0.03] += 30  # outliers
+        observed = observe(regions, noisy)
+        found = match_noise(observed, fit_local_planes(regions, observed, 3.0))
+        assert found == pytest.approx(sigma, rel=0.15)
+    model = Settings().model
+    assert data_scale(model.noise, model) == 1
+    assert data_scale(model.noise / 2, model) == pytest.approx(4)
+    assert data_scale(0.0, model) == 8
+    assert data_scale(99.0, model) == 0.25
+    unknown = observe(regions, np.full(scene.disparity.shape, np.nan))
+    assert match_noise(unknown, np.zeros((regions.count, 3))) == 0
+    paper = Settings().with_text({"model.noise": "0"}).model
+    assert data_scale(0.1, paper) == 1
