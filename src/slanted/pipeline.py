@@ -47,7 +47,8 @@ def estimate(
     valid
         Mask of the pixels of `disparity` that are to be believed.
     segments
-        A label image of your own, (H, W) integers; the image is then not segmented.
+        A label image of your own, (H, W) integers; the image is then not segmented, nor are the
+        segments refined.
     progress
         Called with each stage's name as it starts.
 
@@ -67,7 +68,7 @@ def estimate(
        Estimation", ECCV 2012.
     """
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
-    from slanted.inference.pcbp import infer
+    from slanted.inference.refine import infer_and_refine
     from slanted.matching.images import check_pair
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
@@ -88,7 +89,15 @@ def estimate(
         with stage("regions"):
             regions = build_regions(labels, left)
         with stage("inference"):
-            inference = infer(regions, matched, settings, weights=weights, threads=threads)
+            regions, inference = infer_and_refine(
+                left,
+                regions,
+                matched,
+                settings,
+                rounds=settings.refinement.rounds if segments is None else 0,
+                weights=weights,
+                threads=threads,
+            )
             limits = drawn_range(settings, found.searched, matched)
             dense = draw_disparity(regions, inference.planes, *limits)
             occluded = hidden_pixels(dense)

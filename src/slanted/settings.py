@@ -20,6 +20,8 @@ from typing import Any, Self
 
 from slanted.errors import FileError, SettingsError
 from slanted.settings_fields import Setting, parse_text, setting, toml_value
+from slanted.settings_learning import LearningSettings
+from slanted.settings_refinement import RefinementSettings
 from slanted.settings_sections import (
     CensusSettings,
     InferenceSettings,
@@ -38,9 +40,11 @@ __all__ = [
     "CensusSettings",
     "InferenceSettings",
     "Leaf",
+    "LearningSettings",
     "MatchingSettings",
     "ModelSettings",
     "RectificationSettings",
+    "RefinementSettings",
     "Section",
     "SegmentationSettings",
     "Settings",
@@ -50,6 +54,7 @@ __all__ = [
     "WeightSettings",
     "leaves",
     "preset_names",
+    "unknown_setting",
 ]
 
 
@@ -66,6 +71,8 @@ class Settings(Section):
     segmentation: SegmentationSettings = dataclasses.field(default_factory=SegmentationSettings)
     model: ModelSettings = dataclasses.field(default_factory=ModelSettings)
     inference: InferenceSettings = dataclasses.field(default_factory=InferenceSettings)
+    refinement: RefinementSettings = dataclasses.field(default_factory=RefinementSettings)
+    learning: LearningSettings = dataclasses.field(default_factory=LearningSettings)
 
     @classmethod
     def preset(cls, name: str) -> Self:
@@ -127,7 +134,7 @@ class Settings(Section):
         tree: dict[str, Any] = {}
         for path, text in values.items():
             if path not in known:
-                raise SettingsError(_unknown(path, known))
+                raise SettingsError(unknown_setting(path, known))
             *sections, name = path.split(".")
             node = tree
             for section in sections:
@@ -169,7 +176,7 @@ def _updated(section: Any, tree: Mapping[str, Any], prefix: str) -> Any:
     for key, value in tree.items():
         path = prefix + key
         if key not in fields:
-            raise SettingsError(_unknown(path, {prefix + name for name in fields}))
+            raise SettingsError(unknown_setting(path, {prefix + name for name in fields}))
         current = getattr(section, key)
         if not isinstance(current, Section):
             changes[key] = value
@@ -185,7 +192,8 @@ def _updated(section: Any, tree: Mapping[str, Any], prefix: str) -> Any:
         raise SettingsError(message if message.startswith(prefix) else prefix + message) from None
 
 
-def _unknown(path: str, known: Any) -> str:
+def unknown_setting(path: str, known: Any) -> str:
+    """Say that there is no such setting, and which of the known ones may be meant."""
     import difflib
 
     near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)

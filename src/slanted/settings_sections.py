@@ -203,7 +203,7 @@ class WeightSettings(Section):
 
     seg: float = setting(1.0, "Of the disparity potential φ_seg.", symbol="w_seg", low=0.0)
     bdy1: float = setting(1.0, "Of the boundary potential φ_bdy1.", symbol="w_bdy1", low=0.0)
-    bdy2: float = setting(100.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
+    bdy2: float = setting(50.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
     jct: float = setting(30.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
     crs: float = setting(30.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
     col: float = setting(20.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
@@ -227,7 +227,7 @@ class ModelSettings(Section):
         False, "Weigh pixels in φ_seg and φ_bdy1 by the matcher's confidence; the paper does not."
     )
     truncation: float = setting(
-        5.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
+        3.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
     )
     lambda_occ: float = setting(15.0, "Cost of an occlusion boundary.", symbol="λ_occ", low=0.0)
     lambda_hinge: float = setting(3.0, "Cost of a hinge.", symbol="λ_hinge", low=0.0)
@@ -247,7 +247,7 @@ class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
     particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
-    iterations: int = setting(5, "Times that particles are drawn anew.", low=0, high=1000)
+    iterations: int = setting(4, "Times that particles are drawn anew.", low=0, high=1000)
     proposals: str = setting(
         "mixture",
         "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "

@@ -5,7 +5,7 @@ import pytest
 
 from slanted.errors import InputError
 from slanted.evaluation.motorcycle import load_motorcycle
-from slanted.segmentation import segment
+from slanted.segmentation import number_of_segments, segment
 from slanted.segmentation.connectivity import split_connected
 from slanted.settings import SegmentationSettings, SlicSettings, UcmSettings
 
@@ -102,10 +102,19 @@ def test_the_same_bytes_every_time(method):
 
 
 def test_by_itself_the_number_follows_the_size():
-    assert (
-        abs(segment(IMAGE[:240, :300], SegmentationSettings(method="slic")).max() + 1 - 160) <= 16
-    )
-    assert segment(IMAGE[:20, :20], SegmentationSettings(method="slic")).max() == 0
+    """One for 150 pixels in small images, for 450 in large ones, and never more than 2000."""
+    for pixels, expected in (
+        (120, 1),
+        (72_000, 480),
+        (200_000, 1000),
+        (465_750, 1035),
+        (10**6, 2000),
+    ):
+        image = np.zeros((pixels // 10, 10), np.uint8)
+        assert number_of_segments(image, SegmentationSettings()) == expected
+    found = segment(IMAGE[:240, :300], SegmentationSettings(method="slic")).max() + 1
+    assert abs(found - 480) <= 48
+    assert segment(IMAGE[:12, :12], SegmentationSettings(method="slic")).max() == 0
 
 
 def test_unusable_arguments_are_refused():

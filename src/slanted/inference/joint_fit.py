@@ -47,9 +47,9 @@ def fit_jointly(
     normal, right = normal_equations(model.weights.seg * moments)
     pull = _pull(regions)
     normal, right = normal + pull, right + (pull @ planes[..., None])[..., 0]
-    joined = np.flatnonzero(labels <= BoundaryLabel.HINGE)
+    joined = np.flatnonzero(labels <= BoundaryLabel.HINGE).astype(np.int32)
     i, j = regions.edges[joined].T
-    every = np.arange(regions.count)
+    every = np.arange(regions.count, dtype=np.int32)
     blocks = [
         (every, every, normal),
         (i, i, _gap(regions, joined, labels, i, i, model)),
@@ -63,7 +63,8 @@ def fit_jointly(
         system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )
     found: Floats = factors.solve(right.ravel()).reshape(-1, 3)
-    return np.where(np.isfinite(found).all(axis=1)[:, None], found, planes)
+    usable = np.isfinite(found).all(axis=1, keepdims=True)
+    return np.where(usable, found, planes)
 
 
 def _pull(regions: Regions) -> Floats:

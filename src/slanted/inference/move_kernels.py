@@ -118,7 +118,7 @@ def move_pixels(
                 ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
                 ring[7], ring[3] = here[x], here[x + 2]
                 ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
-                new, gain = _best_move(
+                new, by = _best_move(
                     x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
                 )
                 if new != old:
@@ -126,7 +126,7 @@ def move_pixels(
                     _update_sums(sums, old, -1, x, y, lab)
                     _update_sums(sums, new, 1, x, y, lab)
                     moves += 1
-                    change += gain
+                    change += by
         if moves == before:
             break
     return moves, change
@@ -150,22 +150,20 @@ def _best_move(
     best, best_change = old, -SMALLEST_GAIN
     if kept == 0:
         return best, best_change
-    left = -1.0  # what the old segment saves; found when it is first needed
+    saved = _spread(sums, old, -1, x, y, lab, weights.position)
+    saved += _plane_cost(x, y, match, right, planes, old, weights)
     for k in range(1, 8, 2):
         new = ring[k]
-        if new < 0 or new in (old, best) or (k > 1 and new == ring[k - 2]):
+        if new < 0 or new in (old, best):
             continue
         joined = SINGLE_RUNS[_places(ring, new)]
         if joined == 0:
             continue
-        if left < 0:
-            left = _spread(sums, old, -1, x, y, lab, weights.position)
-            left += _plane_cost(x, y, match, right, planes, old, weights)
-        gain = _spread(sums, new, 1, x, y, lab, weights.position)
-        gain += _plane_cost(x, y, match, right, planes, new, weights)
-        gain += weights.length * (kept - joined) - left
-        if gain < best_change:
-            best, best_change = new, gain
+        change = _spread(sums, new, 1, x, y, lab, weights.position)
+        change += _plane_cost(x, y, match, right, planes, new, weights)
+        change += weights.length * (kept - joined) - saved
+        if change < best_change:
+            best, best_change = new, change
     return best, best_change
 
 
@@ -178,7 +176,8 @@ def _places(ring: Ints, label: int) -> int:
     return places
 
 
-@njit(cache=True, nogil=True)
+# A division that may raise keeps Numba from dropping reference counts: twice the kernel's time.
+@njit(cache=True, nogil=True, error_model="numpy")
 def _spread(
     sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8], position: float
 ) -> float:
@@ -208,7 +207,7 @@ def _plane_cost(
     """Return what a pixel costs on a plane: its residual, or being seen where it should not be."""
     d = planes[segment, 0] * x + planes[segment, 1] * y + planes[segment, 2]
     if not np.isnan(match):
-        return weights.disparity * min((d - match) ** 2, weights.cap)
+        return weights.disparity * min(float((d - match) ** 2), weights.cap)
     place = np.rint(x - d)
     seen = 0 <= place < right.shape[1] and right[y, int(place)] < d - SLACK
     return weights.visibility if seen else 0.0
@@ -226,10 +225,21 @@ def _update_sums(
 
 
 @njit(cache=True, nogil=True)
+def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
+    """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
+    height, width = labels.shape
+    sums = np.zeros((count, 6), np.int64)
+    for y in range(height):
+        for x in range(width):
+            _update_sums(sums, labels[y, x], 1, x, y, lab)
+    return sums
+
+
+@njit(cache=True, nogil=True)
 def find_patches(
     candidate: NDArray[np.bool_], disparity: NDArray[np.float32], step: float, smallest: int
 ) -> Ints:
-    """Number the patches of candidate pixels, in the raster order of their first pixels.
+    """Find the patches of candidate pixels, numbered in the raster order of their first pixels.
 
     Parameters
     ----------
@@ -250,7 +260,7 @@ def find_patches(
     height, width = candidate.shape
     patches = np.full((height, width), -1, np.int32)
     reached = ~candidate
-    queue = np.empty((np.sum(candidate), 2), np.int32)
+    queue = np.empty((int(np.sum(candidate)), 2), np.int32)
     count = 0
     for start in range(height * width):
         if reached[start // width, start % width]:

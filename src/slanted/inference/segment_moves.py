@@ -12,9 +12,9 @@ With planes d̂_i held fixed, moves lower
              w_vis if d̂_i(p) puts p, rounded to a pixel, where the right view shows something
              more than `SLACK` farther, else 0
 
-where I_p is 8-bit Lab, μ_i and c_i are the means of colour and position over S_i *as it is*, n
-segments share |Ω| pixels, and B holds the pairs of pixels of different segments that share a side or
-a corner. Every move lowers E by what it says, so passes end. Stays 4-connected; see `move_pixels`.
+where I_p is 8-bit Lab, μ_i and c_i are the means of colour and position over S_i *as it is*, the n
+segments share |Ω| pixels, and B holds the pairs of pixels, of different segments, that share a side
+or a corner. What a move changes E by is known exactly, so E never rises and moves come to an end.
 
 References
 ----------
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.move_kernels import MoveWeights, find_patches, move_pixels
+from slanted.inference.move_kernels import MoveWeights, find_patches, move_pixels, segment_sums
 from slanted.inference.plane_kernels import draw_planes
 from slanted.model.planes import check_planes, shifted_planes
 from slanted.model.visibility import SLACK
@@ -84,9 +84,9 @@ def move_boundaries(
     move_pixels(
         labels,
         segment_sums(regions.labels, lab, regions.count),
-        lab,
-        np.asarray(matched, np.float32),
-        np.asarray(right, np.float32),
+        np.ascontiguousarray(lab),
+        np.ascontiguousarray(matched, np.float32),
+        np.ascontiguousarray(right, np.float32),
         about_origin(regions, planes),
         move_weights(regions, settings),
         settings.passes,
@@ -108,14 +108,6 @@ def move_weights(regions: Regions, settings: RefinementSettings) -> MoveWeights:
 def about_origin(regions: Regions, planes: Floats) -> Floats:
     """Return the planes about the pixel (0, 0), so that they do not depend on who owns what."""
     return shifted_planes(check_planes(regions, planes), -regions.centre)
-
-
-def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
-    """Return (n, 6) number of pixels and sums of L, a, b, x, y of each segment."""
-    rows, columns = np.indices(labels.shape)
-    weights = [np.ones(labels.shape), *lab, columns, rows]
-    sums = [np.bincount(labels.ravel(), w.ravel(), minlength=count) for w in weights]
-    return np.stack(sums, axis=1).astype(np.int64)
 
 
 def partition_energy(
@@ -150,19 +142,21 @@ def partition_energy(
     residual = np.minimum(np.square(drawn - matched)[known], weights.cap).sum()
     place = np.rint(columns - drawn)
     inside = (place >= 0) & (place < labels.shape[1]) & ~known
-    shown = right[rows[inside], place[inside].astype(np.int64)]
+    shown = right[np.nonzero(inside)[0], place[inside].astype(np.int64)]
     seen = (shown < drawn[inside] - SLACK).sum()
-    borders = sum(
-        (one != other).sum()
-        for one, other in (
-            (labels[:, 1:], labels[:, :-1]),
-            (labels[1:], labels[:-1]),
-            (labels[1:, 1:], labels[:-1, :-1]),
-            (labels[1:, :-1], labels[:-1, 1:]),
-        )
-    )
     total = colour + weights.position * position + weights.disparity * residual
-    return float(total + weights.visibility * seen + weights.length * borders)
+    return float(total + weights.visibility * seen + weights.length * _border(labels))
+
+
+def _border(labels: Ints) -> int:
+    """Return how many pairs of pixels that share a side or a corner have different labels."""
+    pairs = (
+        (labels[:, 1:], labels[:, :-1]),
+        (labels[1:], labels[:-1]),
+        (labels[1:, 1:], labels[:-1, :-1]),
+        (labels[1:, :-1], labels[:-1, 1:]),
+    )
+    return sum(int((one != other).sum()) for one, other in pairs)
 
 
 def split_segments(
@@ -177,8 +171,9 @@ def split_segments(
 
     Matches farther than `split_distance` from their segment's plane form patches, over the borders
     of segments if need be: 4-connected, in steps of at most `PATCH_STEP`. A patch of at least
-    `split_size` pixels becomes a segment. What is left of the segments it cuts falls into 4-connected
-    pieces; those below `SMALLEST_PIECE` join the neighbour with which they share most sides.
+    `split_size` pixels becomes a segment. What is left of the segments it cuts falls into
+    4-connected pieces; those below `SMALLEST_PIECE` join the neighbour with which they share most
+    sides.
 
     Parameters
     ----------
@@ -196,8 +191,8 @@ def split_segments(
     Returns
     -------
     labels
-        (H, W), 0 … n'−1: pieces by the number of the segment they come from, then patches, equals in
-        raster order. Where there is no patch, those of `regions`.
+        (H, W), 0 … n'−1: pieces by the number of the segment they come from, then patches; equals
+        in raster order. Where there is no patch, those of `regions`.
     parent
         (n',) segment whose plane a piece keeps; −1 for a patch, which wants a plane of its own.
     """
@@ -206,15 +201,16 @@ def split_segments(
     cut = np.zeros(regions.count + int(patches.max()) + 1, np.bool_)
     cut[regions.labels[patches >= 0]] = True
     pieces = split_connected(marked)
-    first = np.unique(pieces, return_index=True)[1]
-    origin = marked.reshape(-1)[first]
-    into = _join_small(pieces, np.bincount(pieces.reshape(-1)), cut[origin])
+    size = np.bincount(pieces.reshape(-1))
+    origin = np.empty(len(size), np.int64)
+    origin[pieces] = marked
+    into = _join_small(pieces, size, cut[origin])
     kept = np.flatnonzero(into == np.arange(len(into)))
     kept = kept[np.argsort(origin[kept], kind="stable")]
     number = np.empty(len(into), np.int32)
     number[kept] = np.arange(len(kept))
     parent = np.where(origin[kept] < regions.count, origin[kept], -1)
-    return number[into][pieces], parent.astype(np.int64)
+    return number[into][pieces], parent
 
 
 def _patches(
@@ -228,7 +224,7 @@ def _patches(
     """Return (H, W) patches of matches off their planes, −1 outside of them."""
     if settings.split_size == 0:
         return np.full(regions.labels.shape, -1, np.int32)
-    matched = np.asarray(matched, np.float32)
+    matched = np.ascontiguousarray(matched, np.float32)
     drawn = np.empty(matched.shape, np.float32)
     draw_planes(regions.labels, regions.centre, check_planes(regions, planes), drawn)
     off = np.abs(np.clip(drawn, lowest, highest) - matched) > settings.split_distance

@@ -91,9 +91,9 @@ def observe(
             )
         )
 
-    unmatched = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
+    start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
     return Observations(
-        unmatched=Unmatched(*unmatched, right_view(given.astype(np.float32)), lowest, 1.0),
+        unmatched=Unmatched(start, pixels, right_view(given.astype(np.float32)), lowest, 1.0),
         segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
         boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
     )

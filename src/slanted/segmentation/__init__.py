@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     Labels = NDArray[np.int32]
 
 PIXELS_A_SEGMENT = 450
-MOST_BY_ITSELF = 2000
+FEWEST_PIXELS_A_SEGMENT = 150
+FEWEST_BY_ITSELF, MOST_BY_ITSELF = 1000, 2000
 SMALLEST_MEAN = 4
 """Pixels that a segment must have on average; smaller ones have no plane."""
 INTERSECTION_REGIONS = 0.25
@@ -83,10 +84,14 @@ def segment(
 
 
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
-    """Return how many segments to ask for; auto is one for 450 pixels, as on KITTI, up to 2000."""
+    """Return how many segments to ask for.
+
+    Auto is one for 450 pixels, as on KITTI, up to 2000; in small images one for 150, up to 1000.
+    """
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:
-        return max(1, min(pixels // PIXELS_A_SEGMENT, MOST_BY_ITSELF))
+        fewest = min(pixels // FEWEST_PIXELS_A_SEGMENT, FEWEST_BY_ITSELF)
+        return max(1, fewest, min(pixels // PIXELS_A_SEGMENT, MOST_BY_ITSELF))
     largest = max(1, pixels // SMALLEST_MEAN)
     if settings.count > largest:
         raise InputError(

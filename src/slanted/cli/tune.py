@@ -1,0 +1,223 @@
+"""``slanted tune``: settings that score better on datasets."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slanted.cli.options import PathArgument, report_options, settings_options
+from slanted.cli.report import Report, table
+from slanted.errors import InputError
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+    from slanted.tuning.objective import Target
+    from slanted.tuning.search import Tuning
+    from slanted.tuning.search_space import Dimension
+
+ALL_FRAMES = "all"
+ARGUMENTS = "slanted.tune.arguments"
+
+
+class _Remembering(click.Command):
+    """Keeps its arguments as typed, for the record."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGUMENTS] = shlex.join(["slanted", "tune", *args])
+        return super().parse_args(ctx, args)
+
+
+@click.command(name="tune", cls=_Remembering, short_help="Look for better settings on datasets.")
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET:PATH...")
+@click.option("-o", "--output", type=PathArgument, default="slanted-tuned.toml", show_default=True,
+              metavar="FILE", help="Settings found, for --settings.")  # fmt: skip
+@click.option("--log", type=PathArgument, metavar="FILE",
+              help="Table of all measurements; an existing one is continued. By default the "
+              "output's name with .csv.")  # fmt: skip
+@click.option("--vary", "varied", multiple=True, metavar="KEY=RANGE",
+              help="A setting and its values: LOW:HIGH, LOW:HIGH:log, x0.5:x2 (times the current "
+              "value) or A,B,C. Repeatable.")  # fmt: skip
+@click.option("--space", type=PathArgument, metavar="FILE",
+              help="The same as TOML, laid out as settings. Without --vary and --space, those of "
+              "the model and the inference vary.")  # fmt: skip
+@click.option("--candidates", type=click.IntRange(min=2), default=32, show_default=True,
+              metavar="N", help="How many to try, the current settings included.")  # fmt: skip
+@click.option("--change", type=click.IntRange(min=1), metavar="N",
+              help="Settings in which each candidate differs from the current; all unless said."
+              )  # fmt: skip
+@click.option("--rungs", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+              help="Rounds; the last is on all pairs, each before on half of the next's."
+              )  # fmt: skip
+@click.option("--eta", type=float, default=3.0, show_default=True, metavar="X",
+              help="Of each round the best 1/X go on.")  # fmt: skip
+@click.option("--metric", "metrics", multiple=True, metavar="[DATASET=]NAME",
+              help="What is made small, e.g. D1 or out-1px-noc; without -noc or -all the mean of "
+              "both. [default: out-3px]")  # fmt: skip
+@click.option("--weight", "weights", multiple=True, metavar="DATASET=W",
+              help="Weight of a dataset's mean, 1 unless said.")  # fmt: skip
+@click.option("--split", default="train", show_default=True, metavar="NAME",
+              help="Part of each dataset, from its split.json; `all` for all frames."
+              )  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), metavar="N",
+              help="Only the first N frames of each dataset.")  # fmt: skip
+@click.option("--workers", type=click.IntRange(min=1), metavar="N",
+              help="Processes, of one thread each; by default as many as --threads."
+              )  # fmt: skip
+@settings_options
+@report_options
+def command(
+    settings: Settings,
+    datasets: tuple[str, ...],
+    output: Path,
+    log: Path | None,
+    varied: tuple[str, ...],
+    space: Path | None,
+    candidates: int,
+    change: int | None,
+    rungs: int,
+    eta: float,
+    metrics: tuple[str, ...],
+    weights: tuple[str, ...],
+    split: str,
+    limit: int | None,
+    workers: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Look for settings with fewer errors, starting from the current ones.
+
+    Each DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its
+    folder. A search that was stopped goes on if the command is repeated.
+    """
+    from slanted.tuning.search import tune
+    from slanted.tuning.written import write_settings
+
+    if output.suffix != ".toml":
+        raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
+    if output.is_dir():
+        raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+    log = log or output.with_suffix(".csv")
+    with Report(quiet=quiet, as_json=as_json) as report:
+        targets = _targets(datasets, split, limit, metrics, weights)
+        tuning = tune(
+            targets,
+            _space(varied, space, settings),
+            settings,
+            log,
+            candidates=candidates,
+            change=change,
+            rungs=rungs,
+            eta=eta,
+            workers=workers or settings.threads or os.cpu_count() or 1,
+            progress=report.progress,
+        )
+        used = "; ".join(f"{t.dataset}, {t.metric}, weight {t.weight:g}" for t in targets)
+        notes = [click.get_current_context().meta[ARGUMENTS], f"Split {split}: {used}."]
+        write_settings(output, tuning, notes)
+    data = {**tuning.summary(), "output": str(output), "log": str(log)}
+    report.outcome(data, [*_lines(tuning), f"wrote {output} and {log}"], always=True)
+
+
+def _space(varied: Sequence[str], file: Path | None, settings: Settings) -> tuple[Dimension, ...]:
+    """Return what varies: of the file, then of the options, which win."""
+    from slanted.tuning.search_space import default_space, load_space, parse_space
+
+    if not varied and file is None:
+        return default_space(settings)
+    found = {d.path: d for d in (load_space(file, settings) if file is not None else ())}
+    texts = _assignments("--vary", varied)
+    return tuple({**found, **{d.path: d for d in parse_space(texts, settings)}}.values())
+
+
+def _targets(
+    datasets: Sequence[str],
+    split: str,
+    limit: int | None,
+    metrics: Sequence[str],
+    weights: Sequence[str],
+) -> list[Target]:
+    from slanted.evaluation.datasets import DATASETS, find_frames
+    from slanted.tuning.objective import DEFAULT_METRIC, Target
+
+    folders: dict[str, str] = {}
+    for text in datasets:
+        name, colon, folder = text.partition(":")
+        if not colon or not folder:
+            raise click.UsageError(
+                f"expected a dataset and its folder as in kitti2015:PATH, got {text!r}"
+            )
+        if name in folders:
+            raise click.UsageError(f"{name}: expected each dataset once, got it twice")
+        folders[name] = folder
+    common = [text for text in metrics if "=" not in text]
+    if len(common) > 1:
+        raise click.UsageError("--metric: expected one for all datasets, got several")
+    own = _assignments("--metric", [text for text in metrics if "=" in text])
+    heavy = _assignments("--weight", weights)
+    for name in (*own, *heavy):
+        if name not in folders:
+            raise click.UsageError(f"--metric, --weight: {name} is none of the datasets given")
+    for name in folders:
+        if name not in DATASETS:
+            raise InputError(f"{name}: expected a dataset, one of {', '.join(DATASETS)}")
+    part = None if split == ALL_FRAMES else split
+    return [
+        Target(
+            name,
+            tuple(find_frames(name, folder, part, limit)),
+            own.get(name, common[0] if common else DEFAULT_METRIC),
+            _number("--weight", heavy.get(name, "1")),
+        )
+        for name, folder in folders.items()
+    ]
+
+
+def _assignments(option: str, texts: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise click.UsageError(f"{option}: expected key=value, got {text!r}")
+        if key in found:
+            raise click.UsageError(f"{option}: expected {key} once, got it twice")
+        found[key] = value
+    return found
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(f"{option}: expected a number, got {text!r}") from None
+
+
+def _lines(tuning: Tuning) -> list[str]:
+    """Lay out the rungs, those who reached the last one, and what the winner changes."""
+    from slanted.settings_fields import toml_value
+
+    rungs = [
+        (str(number), str(len(r.standings)), str(len(r.pairs)), str(r.measured),
+         f"{r.standings[0].score:.3f}")
+        for number, r in enumerate(tuning.rungs, 1)
+    ]  # fmt: skip
+    last: list[Sequence[str]] = [
+        ("start" if s.candidate.number == 0 else str(s.candidate.number), f"{s.score:.3f}",
+         *(f"{mean:.3f}" for mean in s.means.values()), f"{s.seconds:.2f}")
+        for s in tuning.rungs[-1].standings
+    ]  # fmt: skip
+    values: list[Any] = [s.candidate.values for s in (tuning.start, tuning.winner)]
+    changed = [
+        (path, toml_value(before).strip('"'), toml_value(after).strip('"'))
+        for path, before, after in zip(tuning.paths, *values, strict=True)
+        if before != after
+    ]
+    lines = table(("rung", "candidates", "pairs", "measured", "best score"), rungs)
+    lines += ["", *table(("candidate", "score", *tuning.start.means, "seconds a pair"), last), ""]
+    if not changed:
+        return [*lines, "the current settings stay the best"]
+    return [*lines, *table(("setting", "before", "after"), changed)]

@@ -1,0 +1,108 @@
+"""Inference on segments that change: planes, then segments that suit them, then planes again.
+
+Not in the paper, whose superpixels are fixed; its authors' later SPS-Stereo moves them too. See
+``docs/refinement.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.inference.local_fit import fit_local_planes
+from slanted.inference.pcbp import Inference, Iteration, Start, infer, lowest_disparity
+from slanted.inference.segment_moves import move_boundaries, split_segments
+from slanted.model.observations import observe
+from slanted.model.planes import shifted_planes
+from slanted.model.visibility import right_view
+from slanted.regions import build_regions
+from slanted.regions.structure import Floats, Regions
+from slanted.segmentation.colour import lab_planes
+
+if TYPE_CHECKING:
+    from slanted.matching import Image
+    from slanted.settings import Settings
+
+    Map = NDArray[np.float32]
+
+
+def infer_and_refine(
+    image: Image,
+    regions: Regions,
+    matched: Map,
+    settings: Settings,
+    *,
+    rounds: int,
+    weights: Map | None = None,
+    threads: int = 1,
+    progress: Callable[[int, Iteration], None] | None = None,
+) -> tuple[Regions, Inference]:
+    """Minimise the energy over planes and labels, and refine the segments in between.
+
+    Parameters
+    ----------
+    image
+        The left image.
+    regions
+        The segments to start from, built with it.
+    rounds
+        Times that segments are refined; with 0 they stay as they are.
+    matched, settings, weights, threads, progress
+        As for `slanted.inference.pcbp.infer`.
+
+    Returns
+    -------
+    regions, inference
+        The last segments, and the solution on them. ``inference.iterations`` and
+        ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
+    """
+    found = infer(regions, matched, settings, weights=weights, threads=threads, progress=progress)
+    first, steps = found, list(found.iterations)
+    lab, right = lab_planes(image), right_view(matched)
+    for _ in range(rounds):
+        regions, planes = _split(image, regions, matched, found.planes, settings)
+        labels = move_boundaries(regions, lab, matched, right, planes, settings.refinement)
+        moved = build_regions(labels, image)
+        planes = shifted_planes(planes, moved.centre - regions.centre)
+        regions = moved
+        start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
+        found = infer(
+            regions,
+            matched,
+            settings,
+            weights=weights,
+            start=start,
+            threads=threads,
+            progress=progress,
+        )
+        steps += found.iterations
+    found = replace(
+        found,
+        iterations=tuple(steps),
+        initial_energy=first.initial_energy,
+        initial_bound=first.initial_bound,
+    )
+    return regions, found
+
+
+def _split(
+    image: Image, regions: Regions, matched: Map, planes: Floats, settings: Settings
+) -> tuple[Regions, Floats]:
+    """Split what a plane cannot explain; pieces keep their plane, patches get one of their own."""
+    if not settings.refinement.split_size:
+        return regions, planes
+    labels, parent = split_segments(regions, matched, planes, settings.refinement)
+    if labels.max() + 1 == regions.count:
+        return regions, planes
+    divided = build_regions(labels, image)
+    lowest = lowest_disparity(settings)
+    observations = observe(divided, matched, lowest=lowest)
+    local = fit_local_planes(divided, observations, settings.model.truncation)
+    local += np.array([0, 0, lowest])
+    old = np.maximum(parent, 0)
+    kept = shifted_planes(planes[old], divided.centre - regions.centre[old])
+    return divided, np.where((parent >= 0)[:, None], kept, local)

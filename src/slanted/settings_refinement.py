@@ -1,0 +1,64 @@
+"""The settings of refinement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slanted.settings_fields import setting
+from slanted.settings_sections import Section
+
+
+@dataclass(frozen=True)
+class RefinementSettings(Section):
+    """Segments that move to where the planes want them, and split where one plane is not enough.
+
+    Not in the paper. Weights are beside a squared distance of 1 in 8-bit Lab, a pixel.
+    """
+
+    rounds: int = setting(1, "Times that segments are refined; 0 = never.", low=0, high=100)
+    iterations: int = setting(
+        2, "Times that particles are drawn anew after each round.", low=0, high=1000
+    )
+    passes: int = setting(4, "Most passes over the image a round.", low=0, high=1000)
+    position: float = setting(
+        500.0,
+        "Weight of the squared distance from the segment's centre, by the mean segment's size.",
+        symbol="w_pos",
+        low=0.0,
+        high=1e9,
+    )
+    disparity: float = setting(
+        2000.0,
+        "Weight of the squared residual of a match.",
+        symbol="w_disp",
+        unit="1/px²",
+        low=0.0,
+        high=1e9,
+    )
+    truncation: float = setting(
+        3.0, "Cap on the residual.", symbol="K", unit="px", low=0.0, high=1e4
+    )
+    visibility: float = setting(
+        10000.0,
+        "Cost of a pixel without a match whose plane the right view ought to show and does not.",
+        symbol="w_vis",
+        low=0.0,
+        high=1e9,
+    )
+    length: float = setting(
+        1000.0,
+        "Cost of two pixels of different segments that share a side or a corner.",
+        symbol="w_len",
+        low=0.0,
+        high=1e9,
+    )
+    split_size: int = setting(
+        80,
+        "Smallest patch of matches off its plane that becomes a segment of its own; 0 = never.",
+        unit="px",
+        low=0,
+        high=1_000_000_000,
+    )
+    split_distance: float = setting(
+        3.0, "Distance from its plane from which on a match is off it.", unit="px", low=0.0
+    )

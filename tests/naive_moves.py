@@ -1,0 +1,133 @@
+"""Slow, obvious twins of the kernels that move and split segments.
+
+Energies are exact: fractions, as long as weights, disparities and planes have few binary digits.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+import naive
+
+SIDES = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+
+def move_energy(labels, lab, matched, right, planes, weights):
+    """E, pixel by pixel and pair by pair; `planes` about (0, 0)."""
+    total = Fraction(0)
+    for k in np.unique(labels):
+        rows, columns = np.nonzero(labels == k)
+        for values, weight in ((lab, 1), (np.indices(labels.shape), weights.position)):
+            total += Fraction(weight) * sum(scatter(v[rows, columns]) for v in values)
+    for y, x in np.ndindex(labels.shape):
+        total += Fraction(plane_cost(x, y, planes[labels[y, x]], matched, right, weights))
+        for v, u in ((y, x + 1), (y + 1, x - 1), (y + 1, x), (y + 1, x + 1)):
+            if v < labels.shape[0] and 0 <= u < labels.shape[1] and labels[v, u] != labels[y, x]:
+                total += Fraction(weights.length)
+    return total
+
+
+def scatter(values):
+    """Sum of squared differences from the mean."""
+    whole = [int(v) for v in values]
+    return sum(v * v for v in whole) - Fraction(sum(whole) ** 2, len(whole))
+
+
+def plane_cost(x, y, plane, matched, right, weights):
+    d = float(plane[0] * x + plane[1] * y + plane[2])
+    if not np.isnan(matched[y, x]):
+        return weights.disparity * min((d - float(matched[y, x])) ** 2, weights.cap)
+    place = round(x - d)  # to even, as rint
+    seen = 0 <= place < right.shape[1] and right[y, place] < d - 1.5
+    return weights.visibility if seen else 0.0
+
+
+def one_part(labels, y, x, label):
+    """Whether the pixels of a label round (y, x) are one 4-connected part that shares a side."""
+    window = np.full((3, 3), -1)
+    for v, u in np.ndindex(3, 3):
+        inside = 0 <= y + v - 1 < labels.shape[0] and 0 <= x + u - 1 < labels.shape[1]
+        if inside and (v, u) != (1, 1) and labels[y + v - 1, x + u - 1] == label:
+            window[v, u] = 0
+    parts = naive.connected_parts(window)
+    found = {int(parts[place]) for place in np.ndindex(3, 3) if window[place] == 0}
+    return len(found) == 1 and any(window[1 + v, 1 + u] == 0 for v, u in SIDES)
+
+
+def move_pixels(labels, lab, matched, right, planes, weights, passes):
+    """Try every pixel in every neighbouring segment; return labels, moves and what E changed by."""
+    labels = labels.copy()
+    start = now = move_energy(labels, lab, matched, right, planes, weights)
+    moves = 0
+    for t in range(passes):
+        before = moves
+        for y, x in list(np.ndindex(labels.shape))[:: 1 if t % 2 == 0 else -1]:
+            old = labels[y, x]
+            if (labels == old).sum() <= 8 or not one_part(labels, y, x, old):
+                continue
+            best, least = old, now - Fraction(1, 10**9)
+            for v, u in SIDES:
+                if not (0 <= y + v < labels.shape[0] and 0 <= x + u < labels.shape[1]):
+                    continue
+                new = labels[y + v, x + u]
+                if new == old or not one_part(labels, y, x, new):
+                    continue
+                tried = labels.copy()
+                tried[y, x] = new
+                energy = move_energy(tried, lab, matched, right, planes, weights)
+                if energy < least:
+                    best, least = new, energy
+            if best != old:
+                labels[y, x], now = best, least
+                moves += 1
+        if moves == before:
+            break
+    return labels, moves, now - start
+
+
+def find_patches(candidate, disparity, step, smallest):
+    """Numbers of the patches, by growing each until nothing more is linked to it."""
+    patches = np.full(candidate.shape, -1)
+    left = {(int(y), int(x)) for y, x in zip(*np.nonzero(candidate), strict=True)}
+    count = 0
+    while left:
+        patch = {min(left)}
+        while True:
+            near = {
+                (y + v, x + u)
+                for y, x in patch
+                for v, u in SIDES
+                if (y + v, x + u) in left - patch
+                and abs(disparity[y + v, x + u] - disparity[y, x]) <= step
+            }
+            if not near:
+                break
+            patch |= near
+        left -= patch
+        if len(patch) >= smallest:
+            for place in patch:
+                patches[place] = count
+            count += 1
+    return patches
+
+
+def join_small(pieces, loose, smallest):
+    """Pieces after small loose ones have joined the neighbour with the longest common border."""
+    pieces = pieces.copy()
+    waiting = {k for k in np.flatnonzero(loose) if (pieces == k).sum() < smallest}
+    while waiting and set(np.unique(pieces)) - waiting:
+        chosen = {}
+        for k in waiting:
+            shared = {}
+            for y, x in zip(*np.nonzero(pieces == k), strict=True):
+                for v, u in SIDES:
+                    if 0 <= y + v < pieces.shape[0] and 0 <= x + u < pieces.shape[1]:
+                        other = int(pieces[y + v, x + u])
+                        if other not in waiting:
+                            shared[other] = shared.get(other, 0) + 1
+            if shared:
+                chosen[k] = min(shared, key=lambda other: (-shared[other], other))
+        for k, other in chosen.items():
+            pieces[pieces == k] = other
+        waiting -= set(chosen)
+    return pieces
