@@ -51,7 +51,7 @@ def main() -> None:
         score("sgbm, interpolated", interpolate_background(matched))
         for proposals in PROPOSALS:
             chosen = {"inference.proposals": proposals, "inference.sweeps": str(arguments.sweeps)}
-            settings = Settings().with_text({**SEGMENTS, **chosen})
+            settings = Settings.preset("paper").with_text({**SEGMENTS, **chosen})
             found = infer(regions, matched, settings, threads=arguments.threads)
             if proposals == PROPOSALS[0]:
                 score("local fit", draw_disparity(regions, found.initial_planes))

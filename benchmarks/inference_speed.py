@@ -28,12 +28,14 @@ COUNTS = (300, 600, 1200, 2500, 5000)
 
 def settings_for(count: int) -> Settings:
     """Return N = 10, 5 iterations, `count` segments of SLIC ∩ UCM."""
-    return Settings().with_text(
+    return Settings.preset("paper").with_text(
         {
             "segmentation.method": "slic+ucm",
             "segmentation.count": str(count),
             "inference.particles": "10",
             "inference.iterations": "5",
+            "inference.proposals": "mixture",
+            "inference.sweeps": str(Settings().inference.sweeps),
         }
     )
 

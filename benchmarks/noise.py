@@ -34,7 +34,8 @@ def settings_for(weight: float) -> Settings:
     """Return settings with one weight for all that is not a sum over pixels."""
     names = ("bdy2", "jct", "crs", "col")
     weights = {f"model.weights.{name}": str(float(weight)) for name in names}
-    return Settings().with_text({**weights, "inference.sweeps": "50"})
+    mixture = {"inference.proposals": "mixture", "inference.sweeps": "50"}
+    return Settings.preset("paper").with_text({**weights, **mixture})
 
 
 def measure(count: int, sigma: float, seed: int, settings: Settings) -> np.ndarray:

@@ -126,8 +126,22 @@ def join_small(pieces, loose, smallest):
                         if other not in waiting:
                             shared[other] = shared.get(other, 0) + 1
             if shared:
-                chosen[k] = min(shared, key=lambda other: (-shared[other], other))
+                chosen[k] = min((-sides, other) for other, sides in shared.items())[1]
         for k, other in chosen.items():
             pieces[pieces == k] = other
         waiting -= set(chosen)
     return pieces
+
+
+def split_segments(labels, off, matched, split_size, smallest):
+    """Labels and parents after patches of the pixels `off` their planes have been cut out."""
+    count = int(labels.max()) + 1
+    patches = find_patches(off, matched, 1.0, split_size)
+    marked = np.where(patches < 0, labels, patches + count)
+    pieces = naive.connected_parts(marked)
+    origin = {int(k): int(marked[pieces == k][0]) for k in np.unique(pieces)}
+    cut = set(labels[patches >= 0].tolist())
+    joined = join_small(pieces, np.array([origin[k] in cut for k in sorted(origin)]), smallest)
+    kept = sorted(np.unique(joined).tolist(), key=lambda k: (origin[k], k))
+    parents = [origin[k] if origin[k] < count else -1 for k in kept]
+    return np.vectorize(kept.index)(joined), parents

@@ -57,6 +57,9 @@ __all__ = [
     "unknown_setting",
 ]
 
+ORIGIN = "learned"
+"""The table in which files of learned weights tell how they were made; no settings."""
+
 
 @dataclass(frozen=True)
 class Settings(Section):
@@ -95,6 +98,7 @@ class Settings(Section):
             raise FileError(
                 path, f"expected settings in TOML, but it fails to parse: {error}"
             ) from error
+        tree.pop(ORIGIN, None)
         try:
             return (base or cls()).updated(tree)
         except SettingsError as error:

@@ -35,10 +35,10 @@ class LearningSettings(Section):
     particles: int = setting(
         30, "Planes a segment, the ground truth's and the local fit's among them.", low=2, high=200
     )
-    proposals: str | None = setting(
-        None,
-        "Where the other planes come from; auto = as `inference.proposals` says.",
-        kind=str,
+    proposals: str = setting(
+        "mixture",
+        "Where the other planes come from, as `inference.proposals`. Wrong planes that suit their "
+        "neighbours must be among them: without, nothing speaks against smoothing.",
         choices=("paper", "paper+incumbent", "mixture"),
     )
     labels: str = setting(
@@ -54,7 +54,7 @@ class LearningSettings(Section):
         choices=("lbfgs", "interleaved"),
     )
     max_steps: int = setting(60, "Most evaluations of the objective.", low=1, high=100_000)
-    max_sweeps: int = setting(60, "Most message-passing sweeps an evaluation.", low=1, high=100_000)
+    max_sweeps: int = setting(25, "Most message-passing sweeps an evaluation.", low=1, high=100_000)
     inner_tolerance: float = setting(
         1e-7, "Sweeps stop when the dual rises by less than this share of itself.", low=0.0
     )

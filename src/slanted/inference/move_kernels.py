@@ -219,7 +219,7 @@ def _update_sums(
 ) -> None:
     sums[segment, 0] += step
     for k in range(3):
-        sums[segment, 1 + k] += step * lab[k, y, x]
+        sums[segment, 1 + k] += step * int(lab[k, y, x])
     sums[segment, 4] += step * x
     sums[segment, 5] += step * y
 

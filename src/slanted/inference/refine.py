@@ -93,13 +93,11 @@ def _split(
     image: Image, regions: Regions, matched: Map, planes: Floats, settings: Settings
 ) -> tuple[Regions, Floats]:
     """Split what a plane cannot explain; pieces keep their plane, patches get one of their own."""
-    if not settings.refinement.split_size:
-        return regions, planes
-    labels, parent = split_segments(regions, matched, planes, settings.refinement)
-    if labels.max() + 1 == regions.count:
+    lowest = lowest_disparity(settings)
+    labels, parent = split_segments(regions, matched, planes, settings.refinement, lowest)
+    if (parent >= 0).all():  # no patch was found
         return regions, planes
     divided = build_regions(labels, image)
-    lowest = lowest_disparity(settings)
     observations = observe(divided, matched, lowest=lowest)
     local = fit_local_planes(divided, observations, settings.model.truncation)
     local += np.array([0, 0, lowest])

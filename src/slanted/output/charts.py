@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ ENERGY_COLOUR, BOUND_COLOUR = (213, 94, 0), (0, 114, 178)
 SIZE = (420, 640)
 MARGINS = (40, 40, 60, 110)
 """Top, right, bottom, left, in pixels."""
+MOST_TICKS = 16
 
 
 def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -42,14 +43,43 @@ def energy_chart(inference: Inference) -> NDArray[np.uint8]:
     """Draw energy and bound against outer iterations; iteration 0 is the local fit."""
     energies = [inference.initial_energy, *(step.energy for step in inference.iterations)]
     bounds = [step.bound for step in inference.iterations]
-    low, high = min([*energies, *bounds]), max(energies)
+    chart, place = _axes(len(energies), 0, min([*energies, *bounds]), max(energies))
+    _curve(chart, [place(k, value) for k, value in enumerate(energies)], ENERGY_COLOUR)
+    _curve(chart, [place(k + 1, value) for k, value in enumerate(bounds)], BOUND_COLOUR)
+    left = MARGINS[3]
+    _write(chart, "iteration", (SIZE[1] // 2, SIZE[0] - 14))
+    _write(chart, "energy", (left, 24), ENERGY_COLOUR)
+    _write(chart, "lower bound over the particles", (left + 90, 24), BOUND_COLOUR)
+    return chart
+
+
+def objective_chart(values: Sequence[float]) -> NDArray[np.uint8]:
+    """Draw the objective of learning at each of its evaluations, and the least so far."""
+    lowest = np.minimum.accumulate(values).tolist()
+    # Line searches may try far too long a step, which would hide all else.
+    high = float(np.quantile(values, 0.95))
+    chart, place = _axes(len(values), 1, min(values), max(high, lowest[0]))
+    shown = [min(value, max(high, lowest[0])) for value in values]
+    _curve(chart, [place(k, value) for k, value in enumerate(shown)], ENERGY_COLOUR)
+    _curve(chart, [place(k, value) for k, value in enumerate(lowest)], BOUND_COLOUR)
+    left = MARGINS[3]
+    _write(chart, "evaluation", (SIZE[1] // 2, SIZE[0] - 14))
+    _write(chart, "objective", (left, 24), ENERGY_COLOUR)
+    _write(chart, "least so far", (left + 110, 24), BOUND_COLOUR)
+    return chart
+
+
+def _axes(
+    count: int, first: int, low: float, high: float
+) -> tuple[NDArray[np.uint8], Callable[[int, float], tuple[int, int]]]:
+    """Return an empty chart of `count` places, numbered from `first`, and where values go in it."""
     pad = 0.08 * max(high - low, 1e-9 * abs(high), 1e-12)
     low, high = low - pad, high + pad
     top, right, bottom, left = MARGINS
     chart = np.full((*SIZE, 3), PAPER, np.uint8)
 
-    def place(iteration: int, value: float) -> tuple[int, int]:
-        x = left + (SIZE[1] - left - right) * iteration / max(len(energies) - 1, 1)
+    def place(number: int, value: float) -> tuple[int, int]:
+        x = left + (SIZE[1] - left - right) * number / max(count - 1, 1)
         y = top + (SIZE[0] - top - bottom) * (high - value) / (high - low)
         return round(x), round(y)
 
@@ -58,14 +88,9 @@ def energy_chart(inference: Inference) -> NDArray[np.uint8]:
         _, y = place(0, value)
         cv2.line(chart, (left, y), (SIZE[1] - right, y), GRID, 1)
         _write(chart, f"{value:,.0f}", (8, y + 5))
-    for iteration in range(len(energies)):
-        _write(chart, str(iteration), (place(iteration, low)[0] - 4, SIZE[0] - bottom + 22))
-    _curve(chart, [place(k, value) for k, value in enumerate(energies)], ENERGY_COLOUR)
-    _curve(chart, [place(k + 1, value) for k, value in enumerate(bounds)], BOUND_COLOUR)
-    _write(chart, "iteration", (SIZE[1] // 2, SIZE[0] - 14))
-    _write(chart, "energy", (left, 24), ENERGY_COLOUR)
-    _write(chart, "lower bound over the particles", (left + 90, 24), BOUND_COLOUR)
-    return chart
+    for number in range(0, count, -(-count // MOST_TICKS)):
+        _write(chart, str(first + number), (place(number, low)[0] - 4, SIZE[0] - bottom + 22))
+    return chart, place
 
 
 def _curve(

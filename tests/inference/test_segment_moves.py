@@ -1,0 +1,287 @@
+"""Boundaries that move and segments that split: kernels against naive twins, and what they keep."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+import naive_moves
+from regions.label_maps import SPECIAL_MAPS, label_maps, voronoi
+from slanted.inference.move_kernels import (
+    RING,
+    SINGLE_RUNS,
+    SMALLEST_SEGMENT,
+    MoveWeights,
+    find_patches,
+    move_pixels,
+    segment_sums,
+)
+from slanted.inference.segment_moves import (
+    SMALLEST_PIECE,
+    about_origin,
+    move_boundaries,
+    move_weights,
+    partition_energy,
+    split_segments,
+)
+from slanted.regions import build_regions
+from slanted.settings_refinement import RefinementSettings
+
+SEEDS = st.integers(0, 2**32 - 1)
+small_maps = st.builds(voronoi, st.integers(4, 8), st.integers(4, 9), st.integers(2, 5), SEEDS)
+
+
+def random_case(labels, seed):
+    """Arrays and weights of few binary digits: disparities come out exact."""
+    rng = np.random.default_rng(seed)
+    lab = rng.integers(0, rng.choice([3, 40, 256]), (3, *labels.shape), dtype=np.uint8)
+    matched, right = rng.integers(0, 40, (2, *labels.shape)).astype(np.float32) / 4
+    matched[rng.random(labels.shape) < 0.4] = np.nan
+    right[rng.random(labels.shape) < 0.2] = np.nan
+    planes = rng.integers(-2, 3, (labels.max() + 1, 3)) / 8
+    planes[:, 2] = rng.integers(-4, 40, len(planes)) / 4
+    scale = rng.choice([0, 1, 100, 2000], 4) * rng.integers(1, 64, 4) / 16
+    position, disparity, visibility, length = scale.tolist()
+    weights = MoveWeights(position, disparity, rng.integers(1, 40) / 4, visibility, length)
+    return lab, matched, right, planes, weights
+
+
+def moved(labels, lab, matched, right, planes, weights, passes):
+    framed = np.pad(np.asarray(labels, np.int32), 1, constant_values=-1)
+    sums = segment_sums(framed[1:-1, 1:-1], lab, len(planes))
+    moves, change = move_pixels(framed, sums, lab, matched, right, planes, weights, passes)
+    inner = framed[1:-1, 1:-1].copy()
+    np.testing.assert_array_equal(sums, segment_sums(inner, lab, len(planes)))
+    return inner, moves, change
+
+
+def holes(labels, count):
+    """How many parts everything but each segment has, with corners, the outside as one of them."""
+    framed = np.pad(labels, 1, constant_values=-1)
+    return [ndimage.label(framed != k, np.ones((3, 3)))[1] for k in range(count)]
+
+
+def test_where_a_pixel_may_leave_or_join_is_where_the_rest_is_one_part():
+    for places in range(256):
+        labels = np.zeros((3, 3), np.int32)
+        for k, (v, u) in enumerate(RING):
+            labels[1 + v, 1 + u] = places >> k & 1
+        allowed = places < 255 and naive_moves.one_part(labels, 1, 1, 1)
+        assert SINGLE_RUNS[places] == (labels.sum() if allowed else 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_maps, SEEDS, st.integers(0, 3))
+def test_moves_equal_their_naive_twin(labels, seed, passes):
+    case = random_case(labels, seed)
+    ours, moves, change = moved(labels, *case, passes)
+    twin, twin_moves, twin_change = naive_moves.move_pixels(labels, *case, passes)
+    np.testing.assert_array_equal(ours, twin)
+    assert moves == twin_moves
+    assert change == pytest.approx(float(twin_change), rel=1e-9, abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(label_maps, SEEDS)
+def test_the_energy_equals_its_naive_twin(labels, seed):
+    case = random_case(labels, seed)
+    expected = float(naive_moves.move_energy(labels, *case))
+    assert partition_energy(labels, *case) == pytest.approx(expected, rel=1e-12, abs=1e-6)
+
+
+def check_moves(labels, case):
+    before = np.bincount(labels.ravel())
+    energies = [partition_energy(labels, *case)]
+    for passes in (1, 2, 1000):
+        found, moves, change = moved(labels, *case, passes)
+        energies.append(partition_energy(found, *case))
+        assert energies[-1] - energies[0] == pytest.approx(change, rel=1e-9, abs=1e-3)
+        assert energies[-1] <= energies[-2] + 1e-3
+        assert (moves == 0) == (change == 0)
+        regions = build_regions(found)  # raises unless all are there, in one piece
+        assert (regions.size >= np.minimum(before, SMALLEST_SEGMENT)).all()
+        assert holes(found, len(before)) == holes(labels, len(before))
+    again, moves, change = moved(found, *case, 10)
+    np.testing.assert_array_equal(again, found)  # nothing gains any more
+    assert moves == change == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps, SEEDS)
+def test_moves_lower_the_energy_and_keep_segments_whole(labels, seed):
+    check_moves(labels, random_case(labels, seed))
+
+
+@pytest.mark.parametrize("name", SPECIAL_MAPS)
+def test_moves_on_special_maps(name):
+    labels = np.kron(SPECIAL_MAPS[name], np.ones((3, 4), np.int32))
+    for seed in range(5):
+        check_moves(labels, random_case(labels, seed))
+
+
+def test_a_pair_of_large_segments_is_exact_too():
+    labels = (np.indices((600, 900))[1] >= 450).astype(np.int32)
+    case = *random_case(labels, 3)[:4], MoveWeights(0.01, 50.0, 9.0, 50.0, 20.0)
+    start = partition_energy(labels, *case)
+    found, moves, change = moved(labels, *case, 2)
+    assert moves > 100
+    assert partition_energy(found, *case) - start == pytest.approx(change, rel=1e-6)
+    assert change < 0
+
+
+def test_where_nothing_gains_nothing_moves():
+    labels = voronoi(40, 60, 9, 1)
+    nothing = np.full(labels.shape, np.nan, np.float32)
+    regions = build_regions(labels)
+    plain = replace(RefinementSettings(), position=0, length=0)
+    lab = np.full((3, *labels.shape), 90, np.uint8)
+    planes = np.zeros((regions.count, 3))
+    ours = move_boundaries(regions, lab, nothing, nothing, planes, plain)
+    np.testing.assert_array_equal(ours, labels)
+    random_lab = np.random.default_rng(0).integers(0, 256, lab.shape, dtype=np.uint8)
+    no_passes = replace(RefinementSettings(), passes=0)
+    ours = move_boundaries(regions, random_lab, nothing, nothing, planes, no_passes)
+    np.testing.assert_array_equal(ours, labels)
+
+
+def two_planes(edge):
+    """A grey image cut in the middle, with a plane in front on the left and a level one behind."""
+    regions = build_regions((np.indices((30, 60))[1] >= 30).astype(np.int32))
+    columns, rows = np.indices((30, 60))[::-1]
+    front, back = 20 + 0.1 * columns, 5 + 0.05 * rows
+    matched = np.where(columns < edge, front, back).astype(np.float32)
+    u, v = regions.centre.T
+    planes = np.array([[0.1, 0, 20 + 0.1 * u[0]], [0, 0.05, 5 + 0.05 * v[1]]])
+    return regions, np.full((3, 30, 60), 90, np.uint8), matched, planes
+
+
+@pytest.mark.parametrize("edge", [24, 30, 36])
+def test_a_boundary_moves_to_the_step_of_the_disparity(edge):
+    regions, lab, matched, planes = two_planes(edge)
+    unknown = np.full_like(matched, np.nan)
+    passes = replace(RefinementSettings(), passes=20)
+    found = move_boundaries(regions, lab, matched, unknown, planes, passes)
+    np.testing.assert_array_equal(found, np.indices(found.shape)[1] >= edge)
+
+
+def test_pixels_without_a_match_leave_a_plane_that_would_be_seen():
+    regions, lab, matched, planes = two_planes(22)
+    matched[:, 22:34] = np.nan  # hidden from the right view by what is in front
+    right = np.full_like(matched, 6)
+    passes = replace(RefinementSettings(), passes=20)
+    found = move_boundaries(regions, lab, matched, right, planes, passes)
+    np.testing.assert_array_equal(found, np.indices(found.shape)[1] >= 22)
+    blind = replace(passes, visibility=0)
+    stayed = move_boundaries(regions, lab, matched, right, planes, blind)
+    np.testing.assert_array_equal(stayed, regions.labels)
+
+
+def test_moves_in_many_threads_at_once_are_the_same():
+    labels = voronoi(80, 90, 30, 2)
+    regions = build_regions(labels)
+    lab, matched, right, planes, _ = random_case(labels, 7)
+    inputs = regions, lab, matched, right, planes, RefinementSettings()
+    expected = move_boundaries(*inputs)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: move_boundaries(*inputs), range(8)):
+            np.testing.assert_array_equal(found, expected)
+    origin = about_origin(regions, planes)
+    weights = move_weights(regions, RefinementSettings())
+    before, after = (
+        partition_energy(image, lab, matched, right, origin, weights)
+        for image in (regions.labels, expected)
+    )
+    assert after < before
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 6))
+def test_patches_equal_their_naive_twin(seed, height, width, smallest):
+    rng = np.random.default_rng(seed)
+    candidate = rng.random((height, width)) < 0.8
+    disparity = rng.integers(0, 5, (height, width)).astype(np.float32) / 2
+    ours = find_patches(candidate, disparity, 1.0, smallest)
+    twin = naive_moves.find_patches(candidate, disparity, 1.0, smallest)
+    np.testing.assert_array_equal(ours, twin)
+
+
+@settings(max_examples=40, deadline=None)
+@given(label_maps, SEEDS, st.integers(1, 30))
+def test_splits_equal_their_naive_twin(labels, seed, split_size):
+    rng = np.random.default_rng(seed)
+    regions = build_regions(labels)
+    matched = rng.integers(0, 4, labels.shape).astype(np.float32)
+    matched[rng.random(labels.shape) < 0.1] = np.nan
+    off = matched >= 1  # farther than 0.5 from level planes at 0
+    option = replace(RefinementSettings(), split_size=split_size, split_distance=0.5)
+    ours, parent = split_segments(regions, matched, np.zeros((regions.count, 3)), option)
+    twin, parents = naive_moves.split_segments(labels, off, matched, split_size, SMALLEST_PIECE)
+    np.testing.assert_array_equal(ours, twin)
+    assert parent.tolist() == parents
+    build_regions(ours)
+    kept = parent[ours] >= 0
+    changed = kept & (parent[ours] != regions.labels)
+    assert ours.dtype == np.int32
+    cut = np.isin(regions.labels, regions.labels[~kept])
+    assert not (changed & ~cut).any()  # only crumbs of segments that were cut change hands
+
+
+def box_scene():
+    """Two segments on one plane; in the left one a box of 10 × 12 pixels stands in front."""
+    labels = (np.indices((30, 60))[1] >= 40).astype(np.int32)
+    matched = np.full(labels.shape, 5, np.float32)
+    matched[8:18, 10:22] = 15 + 0.5 * np.arange(12)
+    return build_regions(labels), matched, np.array([[0, 0, 5.0], [0, 0, 5.0]])
+
+
+def test_a_box_inside_a_segment_becomes_a_segment():
+    regions, matched, planes = box_scene()
+    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    assert parent.tolist() == [0, 1, -1]
+    expected = regions.labels.copy()
+    expected[8:18, 10:22] = 2
+    np.testing.assert_array_equal(labels, expected)
+
+
+def test_a_box_that_cuts_a_segment_leaves_two_of_its_plane():
+    regions, matched, planes = box_scene()
+    matched[:, 18:24] = 15
+    matched[8:18, 10:18] = 5
+    matched[:, 24:26] = np.nan
+    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    assert parent.tolist() == [0, 0, 1, -1]
+    assert [int(labels[0, x]) for x in (0, 18, 24, 40)] == [0, 3, 1, 2]
+
+
+def test_crumbs_join_the_longest_neighbour():
+    regions, matched, planes = box_scene()
+    matched[20:, 20:] = 15  # over both segments
+    matched[25:27, 37:40] = np.nan
+    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    assert parent.tolist() == [0, 1, -1, -1]
+    assert (labels[20:, 20:] == 3).all()
+
+
+@pytest.mark.parametrize(
+    "option", [{"split_size": 0}, {"split_size": 121}, {"split_distance": 30.0}]
+)
+def test_without_patches_segments_stay_as_they_are(option):
+    regions, matched, planes = box_scene()
+    swapped = build_regions(1 - regions.labels)  # numbers that are not in raster order
+    chosen = replace(RefinementSettings(), **option)
+    labels, parent = split_segments(swapped, matched, planes, chosen)
+    np.testing.assert_array_equal(labels, swapped.labels)
+    assert parent.tolist() == [0, 1]
+
+
+def test_planes_are_cut_off_as_when_drawn():
+    regions, matched, planes = box_scene()
+    matched[:] = 0
+    low = planes - [0, 0, 15]
+    assert len(split_segments(regions, matched, low, RefinementSettings())[1]) == 1
+    labels, _ = split_segments(regions, matched, low, RefinementSettings(), lowest=0.0)
+    np.testing.assert_array_equal(labels, regions.labels)
