@@ -23,6 +23,20 @@ def census(grey):
     return out
 
 
+def sobel(grey):
+    """Horizontal gradient, 3 × 3, of an image that goes on beyond its borders."""
+    rows = [(-1, 1), (0, 2), (1, 1)]
+    return np.array(
+        [
+            [
+                sum(w * (at(grey, y + dy, x + 1) - at(grey, y + dy, x - 1)) for dy, w in rows)
+                for x in range(grey.shape[1])
+            ]
+            for y in range(grey.shape[0])
+        ]
+    )
+
+
 def costs(left_census, right_census, left_gradient, right_gradient, low, count, weights):
     height, width = left_census.shape
 

@@ -19,18 +19,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from slanted.errors import FileError, SettingsError
-from slanted.settings_fields import Setting, parse_text, setting, toml_value
+from slanted.settings_fields import Section, Setting, parse_text, setting, toml_value
 from slanted.settings_learning import LearningSettings
+from slanted.settings_matching import CensusSettings, MatchingSettings, SgbmSettings
 from slanted.settings_refinement import RefinementSettings
 from slanted.settings_sections import (
-    CensusSettings,
     InferenceSettings,
-    MatchingSettings,
     ModelSettings,
     RectificationSettings,
-    Section,
     SegmentationSettings,
-    SgbmSettings,
     SlicSettings,
     UcmSettings,
     WeightSettings,

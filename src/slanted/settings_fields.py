@@ -135,3 +135,14 @@ def shortened(value: Any) -> str:
 def toml_value(value: Any) -> str:
     """Write a value as TOML; JSON's strings, numbers and booleans are TOML's too."""
     return json.dumps(AUTO if value is None else value)
+
+
+class Section:
+    """A node of the tree: a frozen dataclass whose fields are settings or further sections."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            described = field.metadata.get("setting")
+            if described is not None:
+                value = check_value(field.name, described, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slanted.settings_fields import setting
-from slanted.settings_sections import Section
+from slanted.settings_fields import Section, setting
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive_matching as naive
@@ -92,12 +92,12 @@ def test_path_sums(size, count, seed, paths, penalties):
 
 
 @pytest.mark.parametrize("kept_rows", [0, 1, 30, 69, 70])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads):
+@pytest.mark.parametrize(("threads", "paths"), [(1, 8), (2, 8), (2, 16)])
+def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads, paths):
     size, searched = (70, 20), DisparityRange(-3, 8)
     monkeypatch.setattr(sgm_paths, "KEPT_BYTES", kept_rows * size[1] * len(searched))
     left, right = images(size, 1)
-    settings = CensusSettings()
+    settings = CensusSettings(paths=paths)
     with sgm_paths.row_pool(threads) as for_rows:
         costs = sgm_paths.make_costs(left, right, searched, settings, for_rows)
         found = sgm_paths.sum_paths(costs, left, settings, for_rows)
@@ -106,9 +106,9 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads)
     assert costs.parts()[-1][1] == 70
     whole = np.concatenate([costs.rows(*part) for part in costs.parts()])
     census = [naive.census(image) for image in (left, right)]
-    gradients = [np.clip(cv2.Sobel(image, cv2.CV_16S, 1, 0), -15, 15) for image in (left, right)]
+    gradients = [np.clip(naive.sobel(image), -15, 15) for image in (left, right)]
     np.testing.assert_array_equal(whole, naive.costs(*census, *gradients, -3, 11, (2, 2)))
-    expected = naive.path_sums(whole, left, settings.p1, sgm_paths.penalties(settings), 8)
+    expected = naive.path_sums(whole, left, settings.p1, sgm_paths.penalties(settings), paths)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -122,11 +122,16 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads)
         st.sampled_from([0, 5, 40, 100]), st.sampled_from([0, 30, 60]), st.sampled_from([0, 10, 50])
     ),
 )
+@example((3, 5), (0, 1), 0, 1, (100, 0, 0))  # a winner alone
 def test_winners(size, searched, seed, parts, margins):
     low, count = searched
     rng = np.random.default_rng(seed)
-    largest = int(rng.choice([1, 5, 500, 34040]))
+    largest = int(rng.choice([1, 5, 500, 64880]))
     sums = rng.integers(0, largest + 1, (*size, count)).astype(np.uint16)
+    if rng.random() < 0.5:  # one clear winner a pixel, now and then at the edge of a margin
+        sums = np.maximum(sums, largest // 2).astype(np.uint16)
+        least = (sums.mean(axis=2, keepdims=True) * rng.uniform(0.2, 0.8, (*size, 1))).astype(int)
+        np.put_along_axis(sums, rng.integers(0, count, (*size, 1)), least.astype(np.uint16), axis=2)
     found = [np.empty(size, np.int32) for _ in range(2)]
     found += [np.empty(size, np.float32) for _ in range(2)]
     in_parts(
@@ -165,6 +170,7 @@ def test_penalties_fall_with_the_step_of_grey():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"census_weight": 3, "gradient_weight": 3}, "costs of at most 255, got up to 276"),
         ({"median": 4}, r"matching\.census\.median: expected 0, 3 or 5, got 4"),
         ({"paths": 6}, r"matching\.census\.paths: expected 4, 8 or 16, got 6"),
         ({"census_weight": 3, "gradient_weight": 4}, r"costs of at most 255, got up to 306"),
@@ -174,7 +180,7 @@ def test_penalties_fall_with_the_step_of_grey():
 )
 def test_settings_that_do_not_fit_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
-        census_sgm.check_settings(CensusSettings(**changes))
+        CensusSettings(**changes)
 
 
 def test_bands_cover_every_row_once(monkeypatch):
@@ -215,3 +221,12 @@ def test_medians_remove_spikes_and_keep_holes_and_edges():
     unknown = np.full((6, 6), np.nan, np.float32)
     census_sgm.take_medians(unknown, 5)
     assert np.isnan(unknown).all()
+
+
+def test_speckles_are_told_by_steps_in_pixels():
+    disparity = np.full((30, 40), 10.0, np.float32)
+    disparity[10:14, 10:14] = 13.0
+    for step, unknown in ((2, 16), (4, 0)):
+        found = disparity.copy()
+        census_sgm.drop_speckles(found, DisparityRange(0, 64), 20, step)
+        assert np.isnan(found).sum() == unknown

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from slanted.matching import DisparityRange, census_sgm, match
+from slanted.errors import InputError
+from slanted.matching import DisparityRange, census_sgm, find_matches, match
 from slanted.settings import CensusSettings, MatchingSettings
 from slanted.synthetic import make_scene
 from slanted.threads import thread_limit
@@ -33,7 +34,7 @@ def shifted_pair(shift, *, height=60, width=160, channels=3, dtype=np.uint8, see
     return [np.ascontiguousarray(x[..., 0] if channels == 1 else x) for x in pair]
 
 
-@pytest.mark.parametrize("paths", [4, 8])
+@pytest.mark.parametrize("paths", [4, 8, 16])
 @pytest.mark.parametrize(("shift", "low", "high"), [(12, 0, 32), (0, -3, 5), (-9, -16, 8)])
 def test_known_shifts_are_found(paths, shift, low, high):
     left, right = shifted_pair(shift)
@@ -231,6 +232,9 @@ def test_filters_can_be_switched_off():
     assert np.isfinite(unchecked.disparity).mean() > checked
     assert not (unchecked.occluded | unchecked.mismatched).any()
     assert np.isfinite(details(speckle_size=0).disparity).mean() > checked
+    plain = details(census=CensusSettings(median=0)).disparity
+    np.testing.assert_array_equal(np.isfinite(plain), np.isfinite(details().disparity))
+    assert np.nanmax(np.abs(plain - details().disparity)) > 0.01
     assert np.isfinite(details(census=CensusSettings(uniqueness=0)).disparity).mean() >= checked
 
 
@@ -243,3 +247,21 @@ def test_inputs_are_left_alone():
     np.testing.assert_array_equal(right, copies[1])
     again, _ = census_sgm.match(*copies, DisparityRange(0, 8), census())
     np.testing.assert_array_equal(found, again)
+
+
+def test_pairs_that_do_not_fit_and_empty_ranges_are_refused():
+    left, right = shifted_pair(3)
+    for wrong in (right[:8, :8], right.astype(np.uint16), right.astype(np.float32), right[:0]):
+        with pytest.raises(InputError):
+            match(left, wrong, census())
+    for low, high in ((3, 3), (5, 3)):
+        with pytest.raises(InputError, match="searched: expected a range whose end is above"):
+            DisparityRange(low, high)
+
+
+def test_confidence_is_zero_where_nothing_is_known():
+    left, right = shifted_pair(9, width=60, height=40)
+    settings = census(left_right_threshold=0, speckle_size=0, census=CensusSettings(uniqueness=0))
+    disparity, confidence = find_matches(left, right, settings)
+    assert np.isnan(disparity).any()
+    assert (confidence[np.isnan(disparity)] == 0).all()

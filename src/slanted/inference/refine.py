@@ -64,7 +64,7 @@ def infer_and_refine(
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
     for _ in range(rounds):
-        regions, planes = _split(image, regions, matched, found.planes, settings)
+        regions, planes = _split(image, regions, matched, weights, found.planes, settings)
         labels = move_boundaries(regions, lab, matched, right, planes, settings.refinement)
         moved = build_regions(labels, image)
         planes = shifted_planes(planes, moved.centre - regions.centre)
@@ -90,7 +90,12 @@ def infer_and_refine(
 
 
 def _split(
-    image: Image, regions: Regions, matched: Map, planes: Floats, settings: Settings
+    image: Image,
+    regions: Regions,
+    matched: Map,
+    weights: Map | None,
+    planes: Floats,
+    settings: Settings,
 ) -> tuple[Regions, Floats]:
     """Split what a plane cannot explain; pieces keep their plane, patches get one of their own."""
     lowest = lowest_disparity(settings)
@@ -98,7 +103,7 @@ def _split(
     if (parent >= 0).all():  # no patch was found
         return regions, planes
     divided = build_regions(labels, image)
-    observations = observe(divided, matched, lowest=lowest)
+    observations = observe(divided, matched, weights, lowest)
     local = fit_local_planes(divided, observations, settings.model.truncation)
     local += np.array([0, 0, lowest])
     old = np.maximum(parent, 0)

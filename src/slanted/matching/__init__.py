@@ -37,6 +37,13 @@ class DisparityRange:
     low: int
     high: int
 
+    def __post_init__(self) -> None:
+        if self.high <= self.low:
+            raise InputError(
+                f"searched: expected a range whose end is above its start, got {self.low} to "
+                f"{self.high}"
+            )
+
     def __len__(self) -> int:
         return self.high - self.low
 
@@ -97,15 +104,20 @@ def find_matches(
     import numpy as np
 
     from slanted.matching.disparity_range import disparity_range
-    from slanted.matching.images import as_8_bit
+    from slanted.matching.images import as_8_bit, check_pair
 
+    left, right = check_pair(left, right)
     found = _MATCHERS[settings.method]
     function: Any = import_module(found).match if isinstance(found, str) else found
     left8, right8 = as_8_bit(left, right)
-    searched = searched or disparity_range(left8, right8, settings)
+    if searched is None:
+        searched = disparity_range(left8, right8, settings)
     answer = function(left8, right8, searched, settings)
     disparity, confidence = answer if isinstance(answer, tuple) else (answer, None)
     # Matchers pad the right image; what matches outside it is made up.
     match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
-    disparity[(match_column < 0) | (match_column > left.shape[1] - 1)] = np.nan
+    outside = (match_column < 0) | (match_column > left.shape[1] - 1)
+    disparity[outside] = np.nan
+    if confidence is not None:
+        confidence[outside] = 0.0
     return disparity, confidence

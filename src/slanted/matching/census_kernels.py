@@ -19,7 +19,6 @@ Gradients = NDArray[np.int16]
 
 CENSUS_X, CENSUS_Y = 4, 3
 """Radii of the census window: 9×7 pixels are 62 neighbours, which fit a word of 64 bits."""
-CENSUS_BITS = (2 * CENSUS_X + 1) * (2 * CENSUS_Y + 1) - 1
 BOX = 2
 """Radius of the box over which costs are averaged."""
 BOX_SIDE = 2 * BOX + 1

@@ -17,8 +17,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError
-from slanted.matching.census_kernels import CENSUS_BITS
 from slanted.matching.images import as_grey
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.sgm_paths import make_costs, row_pool, rows_of, sum_paths
@@ -34,7 +32,7 @@ from slanted.threads import current_threads
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
     from slanted.matching.sgm_paths import ForRows, Grey
-    from slanted.settings import CensusSettings, MatchingSettings
+    from slanted.settings import MatchingSettings
 
 BYTES_A_CELL = 2
 """Of a pixel and a disparity: a sum of 16 bits."""
@@ -96,7 +94,6 @@ def match_details(
     is an approximation near the seams, where paths start anew `OVERLAP` rows away. The bands follow
     from the size and the range alone.
     """
-    check_settings(settings.census)
     left, right = _grey(left), _grey(right)
     shape = left.shape
     found = Details(
@@ -117,27 +114,6 @@ def match_details(
         take_medians(found.disparity, settings.census.median)
     found.confidence[np.isnan(found.disparity)] = 0.0
     return found
-
-
-def check_settings(settings: CensusSettings) -> None:
-    """Refuse settings that the narrow integers of the kernels or the method do not allow."""
-    if settings.paths not in (4, 8, 16):
-        raise InputError(f"matching.census.paths: expected 4, 8 or 16, got {settings.paths}")
-    if settings.median not in (0, 3, 5):
-        raise InputError(f"matching.census.median: expected 0, 3 or 5, got {settings.median}")
-    largest = CENSUS_BITS * settings.census_weight
-    largest += 2 * settings.gradient_cap * settings.gradient_weight
-    if largest > 255:
-        raise InputError(
-            f"matching.census.census_weight: expected costs of at most 255, got up to {largest} "
-            f"({CENSUS_BITS} × census_weight + 2 × gradient_cap × gradient_weight); lower a weight "
-            f"or gradient_cap"
-        )
-    if not settings.p1 <= settings.p2_min <= settings.p2:
-        raise InputError(
-            f"matching.census.p2_min: expected a value from p1 ({settings.p1}) to p2 "
-            f"({settings.p2}), got {settings.p2_min}"
-        )
 
 
 def bands(height: int, width: int, disparities: int) -> Iterator[tuple[slice, slice]]:

@@ -111,7 +111,9 @@ def make_costs(
         census.append(words)
     cap = settings.gradient_cap
     gradients = [
-        np.clip(cv2.Sobel(image, cv2.CV_16S, 1, 0), -cap, cap).astype(np.int16, copy=False)
+        np.clip(
+            cv2.Sobel(image, cv2.CV_16S, 1, 0, borderType=cv2.BORDER_REPLICATE), -cap, cap
+        ).astype(np.int16, copy=False)
         for image in (left, right)
     ]
     weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
@@ -133,7 +135,8 @@ def sum_paths(
     """Return S(p, d), the sums of the costs along all paths.
 
     The sweep down and the sweep up run side by side, each in its own half of the rows, and then
-    change halves: two threads share one volume and never a row of it.
+    change halves: two threads share one volume and never a row of it. More than two gain nothing
+    here.
     """
     height, width, count = costs.shape
     sums = np.zeros(costs.shape, np.uint16)

@@ -11,12 +11,14 @@ Sums = NDArray[np.uint16]
 Winners = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
+NONE = 65535
+"""Above every sum: there is none."""
 AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 @njit(cache=True, nogil=True)
 def _least(sums: Sums) -> int:
-    least = np.uint16(65535)
+    least = np.uint16(NONE)
     for d in range(len(sums)):
         least = sums[d] if sums[d] < least else least
     return int(least)
@@ -123,7 +125,7 @@ def winner_rows(
     # The right row is kept mirrored, so that a rising disparity walks it forward.
     best, layer = np.empty(width, np.uint16), np.empty(width, np.int16)
     for y in range(first, last):
-        best[:] = 65535
+        best[:] = NONE
         layer[:] = -1
         for x in range(width):
             pixel = sums[y, x]
@@ -131,14 +133,15 @@ def winner_rows(
             winner = _first_index(pixel, least)
             second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
             begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
-            unique = second > least and second * 100 >= least * (100 + uniqueness)
+            alone = second == NONE
+            unique = alone or (second > least and second * 100 >= least * (100 + uniqueness))
             if unique and contrast:
                 unique = _stands_out(pixel, least, winner, begin, end, contrast)
             if unique and rival:
                 unique = not _has_rival(pixel, least, winner, second, rival)
             left[y, x] = winner + low
             confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
-            if count <= 3 and second == 65535:
+            if alone:
                 confidence[y, x] = 1.0
             disparity[y, x] = winner + _offset(pixel, winner) + low if unique else np.nan
             if begin < end:
