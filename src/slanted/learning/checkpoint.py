@@ -1,0 +1,150 @@
+"""A run on disk: all evaluations so far, and the messages after the last one.
+
+Optimisers are deterministic functions of the values they were given. So a run is resumed by giving
+them the recorded values once more, and, when these are used up, by putting the messages back: what
+follows is then the same to the last bit. Nothing is pickled. ``steps.json`` is replaced last, so a
+run that is killed at any moment leaves a whole checkpoint.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slanted.errors import FileError, InputError
+from slanted.io.files import write_bytes
+from slanted.learning.owner import Arrays
+
+STEPS, RUN = "steps.json", "run.json"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation of the objective.
+
+    Parameters
+    ----------
+    weights
+        Scaled weights, as the optimiser and the regulariser see them.
+    epsilon, max_sweeps
+        ε, and the most sweeps allowed.
+    value, gradient
+        Of the whole objective.
+    sweeps
+        Done, over all images.
+    seconds
+        It took.
+    """
+
+    weights: tuple[float, ...]
+    epsilon: float
+    max_sweeps: int
+    value: float
+    gradient: tuple[float, ...]
+    sweeps: int
+    seconds: float
+
+
+class Checkpoint:
+    """A folder with the state of a run.
+
+    Parameters
+    ----------
+    folder
+        Made when first written to.
+    identity
+        What the run depends on; a checkpoint of another one is refused.
+    """
+
+    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
+        self.folder = folder
+        self._identity = identity
+
+    def load(self) -> list[Evaluation]:
+        """Return the evaluations so far, none if there is no checkpoint.
+
+        Raises
+        ------
+        InputError
+            If the checkpoint is of another run.
+        FileError
+            If it cannot be read.
+        """
+        if not (self.folder / STEPS).exists():
+            return []
+        there = self._read(RUN)
+        names = dict.fromkeys([*self._identity, *there])
+        other = [name for name in names if there.get(name) != self._identity.get(name)]
+        if other:
+            raise InputError(
+                f"{self.folder}: expected the checkpoint of this run, got one of other "
+                f"{', '.join(other)}; repeat its command, name another output, or start anew with "
+                "--restart"
+            )
+        rows = self._read(STEPS).get("evaluations")
+        try:
+            return [Evaluation(**{**row, **_tuples(row)}) for row in rows or []]
+        except (TypeError, KeyError) as error:
+            raise self._broken(STEPS, error) from error
+
+    def save(self, evaluations: list[Evaluation], messages: list[Arrays]) -> None:
+        """Write evaluations and the messages after the last of them."""
+        if len(evaluations) == 1:
+            write_bytes(self.folder / RUN, json.dumps(self._identity, indent=1).encode())
+        name = f"messages-{len(evaluations):06d}.npz"
+        stream = io.BytesIO()
+        arrays = {
+            f"{k}/{field}": a for k, image in enumerate(messages) for field, a in image.items()
+        }
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        write_bytes(self.folder / name, stream.getvalue())
+        content = {"messages": name, "evaluations": [asdict(row) for row in evaluations]}
+        write_bytes(self.folder / STEPS, json.dumps(content, indent=1).encode())
+        for old in self.folder.glob("messages-*.npz"):
+            if old.name != name:
+                with suppress(OSError):  # it only takes room
+                    old.unlink()
+
+    def load_messages(self, images: int) -> list[Arrays]:
+        """Return the messages after the last evaluation, image by image."""
+        name = str(self._read(STEPS).get("messages"))
+        try:
+            with np.load(self.folder / name, allow_pickle=False) as file:
+                found: list[Arrays] = [{} for _ in range(images)]
+                for key in file.files:
+                    image, _, field = key.partition("/")
+                    found[int(image)][field] = file[key]
+        except (OSError, ValueError, IndexError, zipfile.BadZipFile) as error:
+            raise self._broken(name, error) from error
+        return found
+
+    def remove(self) -> None:
+        """Forget the run."""
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.folder)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            content = json.loads((self.folder / name).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise self._broken(name, error) from error
+        if not isinstance(content, dict):
+            raise self._broken(name, "no JSON object")
+        return content
+
+    def _broken(self, name: str, why: object) -> FileError:
+        return FileError(
+            self.folder / name, f"the checkpoint cannot be read ({why}); start anew with --restart"
+        )
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(row[name]) for name in ("weights", "gradient")}

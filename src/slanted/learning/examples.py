@@ -1,0 +1,188 @@
+"""Training examples: the features of every particle of an image, before any weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.inference.particles import propose
+from slanted.inference.pcbp import data_scale, lowest_disparity
+from slanted.learning.ground_truth import Truth, find_truth
+from slanted.learning.losses import particle_losses
+from slanted.model.factor_graph import LABELS
+from slanted.model.junctions import junction4_kinds
+from slanted.model.observations import Observations, observe
+from slanted.model.potentials import (
+    boundary_cost,
+    colour_cost,
+    compatibility_cost,
+    disparity_cost,
+    junction3_cost,
+    junction4_cost,
+)
+from slanted.model.visibility import visibility_cost
+from slanted.regions.structure import Floats, Ints, Regions
+
+if TYPE_CHECKING:
+    from slanted.result import Result
+    from slanted.settings import Settings
+
+NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis")
+"""The weights, in the order of every array of weights or features; the paper's six, and ours."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Example:
+    """One image: the graph of the segments with ground truth, and tables over their particles.
+
+    Particle 0 of every segment is its ground-truth plane.
+
+    Parameters
+    ----------
+    name
+        Of the frame.
+    edges, junctions3, junctions4, junction4_kinds
+        As in `slanted.model.factor_graph.FactorGraph`.
+    seg
+        (n, N) φ_seg.
+    bdy1
+        (E, 2, N) sums of φ^TP over B_ij for the planes of i and of j, which φ_bdy1 is made of.
+    bdy2
+        (E, 4, N²) φ_bdy2, in single precision: by far the largest array.
+    jct, crs
+        (4, 4, 4) and (4, 4, 4, 4, 4) φ_jct and φ_crs.
+    col
+        (E, 4) φ_col.
+    vis
+        (n, N) φ_vis.
+    losses
+        (n, N) task loss of each particle.
+    labels
+        (E,) ground-truth labels.
+    """
+
+    name: str
+    edges: Ints
+    junctions3: Ints
+    junctions4: Ints
+    junction4_kinds: Ints
+    seg: Floats
+    bdy1: Floats
+    bdy2: NDArray[np.float32]
+    jct: Floats
+    crs: Floats
+    col: Floats
+    vis: Floats
+    losses: Floats
+    labels: Ints
+
+    def truth_features(self) -> Floats:
+        """Return φ(gt): the features of ground truth."""
+        return self.features(np.zeros(len(self.seg), np.int32), self.labels)
+
+    def features(self, planes: Ints, labels: Ints) -> Floats:
+        """Return the features of a labelling: a particle a segment, a label an edge."""
+        segment, edge = np.arange(len(self.seg)), np.arange(len(self.edges))
+        i, j = self.edges.T
+        first, second = self.bdy1[edge, 0, planes[i]], self.bdy1[edge, 1, planes[j]]
+        # co, hi: both by halves; lo: the first; ro: the second.
+        owned = np.choose(labels, [(first + second) / 2, (first + second) / 2, first, second])
+        pair = planes[i] * self.seg.shape[1] + planes[j]
+        around3, around4 = labels[self.junctions3].T, labels[self.junctions4].T
+        return np.array(
+            [
+                self.seg[segment, planes].sum(),
+                owned.sum(),
+                self.bdy2[edge, labels, pair].sum(dtype=np.float64),
+                self.jct[tuple(around3)].sum(),
+                self.crs[self.junction4_kinds, *around4].sum(),
+                self.col[edge, labels].sum(),
+                self.vis[segment, planes].sum(),
+            ]
+        )
+
+
+def build_example(name: str, result: Result, truth: Any, settings: Settings) -> Example:
+    """Draw particles and tabulate their features and losses.
+
+    Particle 0 is the ground-truth plane, 1 the local fit, and the rest are drawn around the local
+    fit as ``learning.proposals`` says, in its first iteration. The paper says only that there are
+    30.
+
+    Parameters
+    ----------
+    name
+        Of the frame.
+    result
+        Of the frame, for its segments, matches and local fits.
+    truth
+        (H, W) ground truth, NaN where unknown.
+    settings
+        Sections ``model``, ``inference`` and ``learning``, and the seed.
+
+    Raises
+    ------
+    InputError
+        If the ground truth cannot be used.
+    """
+    regions, model = result.regions, settings.model
+    lowest = lowest_disparity(settings)
+    known = find_truth(regions, truth, model, settings.learning.labels, lowest)
+    observations = observe(regions, result.matched, result.weights, lowest)
+    observations = observations.scaled(data_scale(result.inference.noise, model))
+    local = result.inference.initial_planes - np.array([0, 0, lowest])
+    drawn = _draw(result, observations, local, settings)
+    particles = np.concatenate([known.planes[:, None], local[:, None], drawn], axis=1)
+    return tabulate(name, regions, observations, known, particles, settings)
+
+
+def _draw(result: Result, observations: Observations, local: Floats, settings: Settings) -> Floats:
+    """Return all particles but two: `propose` puts the local fit itself first."""
+    kind = settings.learning.proposals
+    count = settings.learning.particles - 1
+    inference = replace(settings.inference, particles=count, proposals=kind)
+    drawing = replace(settings, inference=inference)
+    labels = result.inference.labels
+    return propose(result.regions, observations, local, labels, 0, drawing)[:, 1:]
+
+
+def tabulate(
+    name: str,
+    regions: Regions,
+    observations: Observations,
+    truth: Truth,
+    particles: Floats,
+    settings: Settings,
+) -> Example:
+    """Tabulate features and losses of given particles, (n, N, 3), the first ground truth's."""
+    model, kept = settings.model, truth.kept
+    segments, edges = kept.segments, kept.edge_numbers
+    particles = np.ascontiguousarray(particles)
+    tables = compatibility_cost(regions, particles, model)[edges]
+    losses = particle_losses(
+        settings.learning.loss,
+        truth.pixels,
+        segments,
+        regions.size[segments],
+        particles[segments],
+        model.truncation,
+    )
+    return Example(
+        name=name,
+        edges=kept.edges,
+        junctions3=kept.junctions3,
+        junctions4=kept.junctions4,
+        junction4_kinds=junction4_kinds(kept.junctions4_segments),
+        seg=disparity_cost(regions, observations, particles, model.truncation)[segments],
+        bdy1=boundary_cost(regions, observations, particles, model.truncation)[edges],
+        bdy2=tables.astype(np.float32).reshape(len(edges), LABELS, particles.shape[1] ** 2),
+        jct=junction3_cost(model),
+        crs=junction4_cost(model),
+        col=colour_cost(regions, model)[edges],
+        vis=visibility_cost(regions, observations, particles)[segments],
+        losses=settings.learning.loss_scale * losses,
+        labels=truth.labels,
+    )

@@ -1,0 +1,132 @@
+"""Ground-truth planes and boundary labels of segments, from a disparity map (paper §3.3).
+
+The paper learns from "depth labels" and does not say how they become planes and boundary labels.
+Here a segment's plane is a robust fit to its ground truth. Segments with too little of it are
+unknown, and are left out of learning with every factor that touches them: labels are never
+invented.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.inference.convex_bp import solve
+from slanted.inference.local_fit import SMALLEST_SPREAD, fit_local_planes, moments_near
+from slanted.learning.subgraph import Subgraph, induced_subgraph
+from slanted.model.factor_graph import FactorGraph
+from slanted.model.junctions import junction4_kinds
+from slanted.model.observations import Matches, observe
+from slanted.model.potentials import compatibility_cost, junction3_cost, junction4_cost
+from slanted.regions.structure import Floats, Ints, Regions
+from slanted.settings import ModelSettings
+
+REACH = 3.0
+"""Pixels: ground truth farther from a segment's plane does not support it; what out-3px counts."""
+FEWEST = 10
+"""Ground-truth pixels that a plane must rest on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What is known of an image's segments.
+
+    Parameters
+    ----------
+    pixels
+        Ground truth of each segment, about its centre.
+    planes
+        (n, 3); without meaning where not known.
+    kept
+        The segments that are known, with the edges and junctions among them.
+    labels
+        Of the kept edges.
+    """
+
+    pixels: Matches
+    planes: Floats
+    kept: Subgraph
+    labels: Ints
+
+
+def find_truth(
+    regions: Regions,
+    disparity: Any,
+    settings: ModelSettings,
+    rule: str = "joint",
+    lowest: float = 0.0,
+) -> Truth:
+    """Fit planes to ground truth and label the boundaries between them.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    disparity
+        (H, W) ground truth, NaN where unknown.
+    settings
+        Of the model, for its λ; weights are not used.
+    rule
+        ``planes`` gives each boundary the label of least φ_bdy2 at its two planes; ``joint`` gives
+        all boundaries the labels of least φ_bdy2 + φ_jct + φ_crs together, so that few junctions
+        are impossible.
+    lowest
+        The disparity from which the model counts.
+
+    Raises
+    ------
+    InputError
+        If the map has another size than the images, or no segment has enough ground truth.
+    """
+    if np.shape(disparity) != regions.labels.shape:
+        height, width = regions.labels.shape
+        rows, columns = (*np.shape(disparity), 0, 0)[:2]
+        raise InputError(
+            f"ground truth: expected the size of the left image, {width}×{height}, got "
+            f"{columns}×{rows}; use files of one resolution"
+        )
+    pixels = observe(regions, disparity, None, lowest)
+    planes = fit_local_planes(regions, pixels, REACH)
+    known = _supported(regions, pixels.segments, planes)
+    if not known.any():
+        raise InputError(
+            f"ground truth: expected {FEWEST} known pixels, not on a line, in one segment at "
+            f"least, got none in {regions.count} segments; leave this frame out"
+        )
+    kept = induced_subgraph(regions, known)
+    costs = compatibility_cost(regions, planes[:, None], settings)[kept.edge_numbers, :, 0, 0]
+    labels = costs.argmin(axis=1).astype(np.int32)
+    if rule == "joint" and len(labels):
+        labels = _joint_labels(kept, costs, labels, settings)
+    return Truth(pixels.segments, planes, kept, labels)
+
+
+def _supported(regions: Regions, pixels: Matches, planes: Floats) -> NDArray[np.bool_]:
+    """Return which segments have enough ground truth on their plane, spread widely enough."""
+    uu, uv, vv, u, v, count = moments_near(pixels, planes, REACH).T[:6]
+    size = np.maximum(count, 1)
+    spread = (uu / size - (u / size) ** 2) * (vv / size - (v / size) ** 2)
+    spread -= (uv / size - u * v / size**2) ** 2
+    whole = regions.covariance[:, 0] * regions.covariance[:, 2] - regions.covariance[:, 1] ** 2
+    return np.asarray((count >= FEWEST) & (spread > SMALLEST_SPREAD * whole + 1e-9))
+
+
+def _joint_labels(kept: Subgraph, costs: Floats, labels: Ints, settings: ModelSettings) -> Ints:
+    """Return the labels of least φ_bdy2 + φ_jct + φ_crs, the planes held fixed."""
+    count = len(kept.segments)
+    graph = FactorGraph(
+        edges=kept.edges,
+        plane_costs=np.zeros((count, 1)),
+        label_costs=np.zeros((len(kept.edges), costs.shape[1])),
+        edge_costs=np.ascontiguousarray(costs)[:, :, None, None],
+        junctions3=kept.junctions3,
+        junction3_costs=junction3_cost(settings),
+        junctions4=kept.junctions4,
+        junction4_kinds=junction4_kinds(kept.junctions4_segments),
+        junction4_costs=junction4_cost(settings),
+    )
+    return solve(graph, incumbent=(np.zeros(count, np.int32), labels)).labels.astype(np.int32)

@@ -1,0 +1,61 @@
+"""Task losses: what it costs to give a segment a wrong plane (paper §4, "Task Loss").
+
+A loss adds up over segments, so that it can be part of the unary costs. That of segment i and plane
+y is
+
+    ℓ_i(y) = |S_i| / |S_i ∩ G| · Σ_{p ∈ S_i ∩ G} ℓ(d̂_i(p, y) − d(p)),
+
+G the pixels with ground truth: an estimate of the segment's wrong pixels. ``l2`` has
+ℓ(e) = min(|e|, K)² / K², between 0 and 1; ``out-kpx`` has ℓ(e) = 1 if |e| > k. The paper does not
+give the scale of its losses, and names its ℓ2 loss RMS in the text, which does not add up over
+segments. Counting pixels, as φ_seg and φ_bdy1 do, matters: a loss of 1 a segment is nothing beside
+costs of hundreds, and learning is then a maximum-likelihood fit. This takes the fact that matches
+are wrong in whole patches for a proof that they weigh little, and over-smooths (docs/learning.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slanted.errors import SettingsError
+from slanted.learning.loss_kernels import outlier_counts
+from slanted.model.data_kernels import truncated_sums
+from slanted.model.observations import Matches
+from slanted.regions.structure import Floats, Ints, Starts
+
+THRESHOLDS = {"out-2px": 2.0, "out-3px": 3.0, "out-4px": 4.0, "out-5px": 5.0}
+LOSS_NAMES = ("l2", *THRESHOLDS)
+
+
+def particle_losses(
+    name: str, pixels: Matches, segments: Ints, sizes: Starts, particles: Floats, K: float
+) -> Floats:
+    """Return the loss of every particle, (n, N).
+
+    Parameters
+    ----------
+    name
+        One of `LOSS_NAMES`.
+    pixels
+        Ground truth of all segments of the image, about their centres.
+    segments
+        (n,) the segments that take part; each has ground truth.
+    sizes
+        (n,) their numbers of pixels.
+    particles
+        (n, N, 3) their planes.
+    K
+        Truncation of ``l2``, in pixels.
+    """
+    share = [np.arange(pixels.start[i], pixels.start[i + 1]) for i in segments]
+    start = np.cumsum([0, *(len(s) for s in share)]).astype(np.int64)
+    chosen = np.concatenate([*share, np.empty(0, np.int64)]).astype(np.int64)
+    arrays = (a[chosen] for a in (pixels.du, pixels.dv, pixels.disparity))
+    planes = np.ascontiguousarray(particles)
+    if name == "l2":
+        sums = truncated_sums(start, *arrays, np.ones(len(chosen)), planes, K) / K**2
+    elif name in THRESHOLDS:
+        sums = outlier_counts(start, *arrays, planes, THRESHOLDS[name])
+    else:
+        raise SettingsError(f"loss: expected one of {', '.join(LOSS_NAMES)}, got {name!r}")
+    return np.asarray(sums * (sizes / np.diff(start))[:, None])

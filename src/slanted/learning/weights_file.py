@@ -1,0 +1,70 @@
+"""Learned weights on disk: a settings file that also tells how they were made."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slanted.errors import FileError, InputError
+from slanted.io.files import write_bytes
+from slanted.learning.examples import NAMES
+from slanted.regions.structure import Floats
+from slanted.settings import ORIGIN
+from slanted.settings_fields import toml_value
+
+HEAD = """\
+# Weights learned by `slanted learn`, for --settings. The least energy does not depend on their
+# scale; here the first that is not zero is 1. The table [learned] tells how they were made.
+"""
+
+
+def normalised(weights: Floats) -> Floats:
+    """Return the weights divided by the first that is not zero, mostly that of φ_seg."""
+    above = np.flatnonzero(weights > 0)
+    if len(above) == 0:
+        raise InputError("weights: expected one above zero, got none; learn them again")
+    return np.asarray(weights / weights[above[0]])
+
+
+def write_weights(path: Path, weights: Floats, origin: Mapping[str, Any]) -> None:
+    """Write weights, and where they come from as text, numbers or lists of these."""
+    lines = [HEAD + "\n[model.weights]"]
+    lines += [f"{name} = {float(w)!r}" for name, w in zip(NAMES, weights, strict=True)]
+    lines += ["", f"[{ORIGIN}]"]
+    lines += [f"{name} = {_toml(value)}" for name, value in origin.items()]
+    write_bytes(path, ("\n".join(lines) + "\n").encode())
+
+
+def read_origin(path: Path) -> dict[str, Any]:
+    """Return the table of how the weights in a file were made; empty for other settings files."""
+    try:
+        tree = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(path, f"cannot be read as weights ({error})") from error
+    return dict(tree.get(ORIGIN, {}))
+
+
+def shipped_weights(name: str) -> Path:
+    """Return the weights file of this name that comes with slanted.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    folder = Path(str(resources.files("slanted") / "weights"))
+    names = sorted(path.stem for path in folder.glob("*.toml"))
+    if name not in names:
+        raise InputError(f"weights: expected one of {', '.join(names) or 'none'}, got {name!r}")
+    return folder / f"{name}.toml"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return toml_value(value)

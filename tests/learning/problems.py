@@ -1,0 +1,64 @@
+"""Small examples to test learning on, and a small dataset on disk."""
+
+import json
+
+import cv2
+import numpy as np
+
+from inference.graphs import structure
+from regions.label_maps import voronoi
+from slanted.learning.examples import Example
+from slanted.model.junctions import junction3_impossible, junction4_variants
+from slanted.synthetic import make_scene
+
+
+def example(labels, particles, seed, size=1.0, losses=1.0):
+    """Random features on the graph of a label image."""
+    rng = np.random.default_rng(seed)
+    _, scopes = structure(labels)
+    edges, count = len(scopes["edges"]), labels.max() + 1
+    return Example(
+        name=f"random {seed}",
+        **scopes,
+        seg=size * rng.gamma(1.0, 2.0, (count, particles)),
+        bdy1=size * rng.gamma(1.0, 2.0, (edges, 2, particles)),
+        bdy2=(size * rng.gamma(1.0, 2.0, (edges, 4, particles**2))).astype(np.float32),
+        jct=size * junction3_impossible().astype(np.float64),
+        crs=size * junction4_variants().astype(np.float64),
+        col=size * rng.gamma(1.0, 1.0, (edges, 4)),
+        vis=size * rng.gamma(1.0, 1.0, (count, particles)),
+        losses=losses * rng.random((count, particles)),
+        labels=rng.integers(0, 4, edges).astype(np.int32),
+    )
+
+
+def weights(seed):
+    return np.random.default_rng(seed).gamma(1.0, 1.0, 7)
+
+
+def small_example(seed, particles=3, **options):
+    return example(voronoi(14, 16, 4 + seed % 4, seed), particles, seed, **options)
+
+
+def write_dataset(folder, scenes=2, size=(160, 96), segments=24):
+    """Synthetic pairs in KITTI 2015's layout, with a split named train."""
+    training = folder / "training"
+    for name in ("image_2", "image_3", "disp_occ_0", "disp_noc_0"):
+        (training / name).mkdir(parents=True, exist_ok=True)
+    names = []
+    for k in range(scenes):
+        scene = make_scene(
+            *size, segments=segments, objects=2, max_disparity=30.0, noise=4.0, seed=k
+        )
+        names.append(f"{k:06d}_10")
+        file = names[-1] + ".png"
+        cv2.imwrite(str(training / "image_2" / file), scene.left[..., ::-1])
+        cv2.imwrite(str(training / "image_3" / file), scene.right[..., ::-1])
+        stored = np.rint(scene.disparity * 256).astype(np.uint16)
+        cv2.imwrite(str(training / "disp_occ_0" / file), stored)
+        cv2.imwrite(
+            str(training / "disp_noc_0" / file),
+            np.where(scene.occluded, 0, stored).astype(np.uint16),
+        )
+    (folder / "split.json").write_text(json.dumps({"train": names}))
+    return folder

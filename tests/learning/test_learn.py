@@ -1,0 +1,309 @@
+"""The whole of learning: checkpoints, resumption after a kill, backends, and bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import cv2
+import numpy as np
+import pytest
+
+from learning.problems import write_dataset
+from slanted import Settings
+from slanted.cli import main
+from slanted.errors import InputError
+from slanted.evaluation.datasets import find_frames
+from slanted.learning import learn_weights
+from slanted.learning.checkpoint import Checkpoint
+from slanted.learning.examples import NAMES
+from slanted.learning.weights_file import normalised, read_origin
+
+FAST = {
+    "learning.particles": "6",
+    "learning.max_steps": "8",
+    "learning.max_sweeps": "5",
+    "segmentation.method": "slic",
+    "segmentation.count": "24",
+    "refinement.rounds": "0",
+    "inference.iterations": "1",
+    "matching.max_disparity": "32",
+    "learning.workers": "1",
+    "threads": "1",
+}
+OPTIONS = [option for key, value in FAST.items() for option in ("--set", f"{key}={value}")]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return write_dataset(tmp_path_factory.mktemp("kitti"))
+
+
+@pytest.fixture
+def frames(dataset):
+    return find_frames("kitti2015", dataset, "train")
+
+
+SETTINGS = Settings().with_text(FAST)
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main(arguments)
+    return exited.value.code
+
+
+def test_the_command_writes_weights_that_are_settings(dataset, tmp_path, capsys):
+    output = tmp_path / "weights.toml"
+    arguments = ("learn", f"kitti2015:{dataset}", "--loss", "out-3px", "--C", "4", *OPTIONS)
+    assert run(*arguments, "--json", "-o", str(output)) in (0, None)
+    said = capsys.readouterr()
+    outcome = json.loads(said.out)
+    settings = Settings.load(output)
+    for name in NAMES:
+        assert getattr(settings.model.weights, name) == outcome["weights"][name]
+    assert settings.model.weights.seg == 1
+    origin = read_origin(output)
+    assert origin["frames"] == ["000000_10", "000001_10"]
+    assert (origin["loss"], origin["C"], origin["seed"]) == ("out-3px", 4.0, 0)
+    assert origin["command"].startswith("slanted learn kitti2015:")
+    assert set(outcome["before"]) == set(outcome["after"])
+    assert outcome["features_of_truth"].keys() == outcome["features_expected"].keys()
+    chart = cv2.imread(str(output.with_suffix(".png")))
+    assert chart is not None
+    steps = [line for line in said.err.splitlines() if line.startswith("step ")]
+    assert len(steps) == outcome["evaluations"]
+    assert all("objective" in line and "gradient" in line and "left" in line for line in steps)
+
+
+def test_objective_falls_and_weights_are_not_negative(frames):
+    learned = learn_weights(frames, SETTINGS)
+    values = [evaluation.value for evaluation in learned.evaluations]
+    assert learned.objective == min(values) < values[0]
+    assert (learned.weights >= 0).all()
+    assert learned.weights[NAMES.index("seg")] == 1
+    np.testing.assert_allclose(learned.truth, np.sum([i.features for i in learned.images], axis=0))
+
+
+def test_processes_give_the_same_weights(frames):
+    alone = learn_weights(frames, SETTINGS.with_text({"learning.max_steps": "3"}))
+    shared = learn_weights(
+        frames, SETTINGS.with_text({"learning.max_steps": "3", "learning.workers": "2"})
+    )
+    np.testing.assert_array_equal(alone.weights, shared.weights)
+
+
+def test_dask_gives_the_same_weights(frames):
+    distributed = pytest.importorskip("distributed")
+    settings = SETTINGS.with_text({"learning.max_steps": "3"})
+    alone = learn_weights(frames, settings)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        shared = learn_weights(frames, settings, scheduler=cluster.scheduler_address)
+    np.testing.assert_array_equal(alone.weights, shared.weights)
+
+
+def test_a_run_that_is_killed_goes_on_to_the_same_weights(dataset, tmp_path):
+    whole, killed = tmp_path / "whole.toml", tmp_path / "killed.toml"
+    base = [sys.executable, "-m", "slanted", "learn", f"kitti2015:{dataset}", *OPTIONS]
+    subprocess.run([*base, "-o", str(whole)], check=True, capture_output=True)
+    process = subprocess.Popen(
+        [*base, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    steps = tmp_path / "killed.toml.checkpoint" / "steps.json"
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        if steps.exists() and len(json.loads(steps.read_text())["evaluations"]) >= 3:
+            os.kill(process.pid, signal.SIGKILL)
+            break
+        time.sleep(0.002)
+    assert process.wait() == -signal.SIGKILL, "it ended before it could be killed"
+    assert not killed.exists()
+    done = subprocess.run([*base, "-o", str(killed)], check=True, capture_output=True, text=True)
+    assert "resumed after step" in done.stderr
+    ours, theirs = (Settings.load(path).model.weights for path in (whole, killed))
+    for name in NAMES:
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"learning.optimiser": "interleaved"},
+        {"learning.epsilon": "0", "learning.max_steps": "3"},
+    ],
+)
+def test_resuming_after_any_step_gives_the_same_run(frames, tmp_path, changes):
+    settings = SETTINGS.with_text(changes)
+    whole = learn_weights(frames, settings)
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(step):
+        if step.number == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        learn_weights(frames, settings, checkpoint=tmp_path / "c", on_step=stop)
+    said = []
+    rest = learn_weights(frames, settings, checkpoint=tmp_path / "c", progress=said.append)
+    assert rest.resumed == 3
+    assert "resumed after step 3" in said
+    np.testing.assert_array_equal(rest.weights, whole.weights)
+    assert [e.value for e in rest.evaluations] == [e.value for e in whole.evaluations]
+    assert len(list((tmp_path / "c").glob("messages-*.npz"))) == 1
+    # A finished run, too, may be repeated.
+    again = learn_weights(frames, settings, checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(again.weights, whole.weights)
+    np.testing.assert_allclose(again.expectation, rest.expectation)
+
+
+def test_epsilon_zero_names_its_method(frames):
+    said = []
+    settings = SETTINGS.with_text({"learning.epsilon": "0", "learning.max_steps": "2"})
+    learned = learn_weights(frames[:1], settings, progress=said.append)
+    assert any("projected sub-gradient steps at 0" in text for text in said)
+    assert "sub-gradient" in learned.reason
+    assert {e.epsilon for e in learned.evaluations} == {1.0, 0.3, 0.0}
+
+
+def test_a_weight_that_is_switched_off_stays_off(frames):
+    settings = SETTINGS.with_text({"model.weights.vis": "0", "model.weights.jct": "0"})
+    learned = learn_weights(frames[:1], settings)
+    assert learned.weights[NAMES.index("vis")] == learned.weights[NAMES.index("jct")] == 0
+
+
+def test_a_checkpoint_of_another_run_is_refused_unless_told_otherwise(frames, tmp_path):
+    settings = SETTINGS.with_text({"learning.max_steps": "2"})
+    learn_weights(frames[:1], settings, checkpoint=tmp_path / "c")
+    other = settings.with_text({"learning.loss": "out-3px"})
+    with pytest.raises(
+        InputError, match="expected the checkpoint of this run, got one of other settings"
+    ):
+        learn_weights(frames[:1], other, checkpoint=tmp_path / "c")
+    with pytest.raises(InputError, match="got one of other frames, files"):
+        learn_weights(frames, settings, checkpoint=tmp_path / "c")
+    learn_weights(frames[:1], other, checkpoint=tmp_path / "c", restart=True)
+    # Workers and threads change nothing, and may change.
+    learn_weights(frames[:1], other.with_text({"threads": "2"}), checkpoint=tmp_path / "c")
+
+
+def test_an_objective_that_is_no_number_leaves_the_last_good_checkpoint(
+    frames, tmp_path, monkeypatch
+):
+    import slanted.learning.training as module
+
+    real, calls = module.Images.evaluate, []
+
+    def broken(self, *arguments):
+        calls.append(arguments)
+        value, *rest = real(self, *arguments)
+        return (np.nan if len(calls) == 3 else value, *rest)
+
+    monkeypatch.setattr(module.Images, "evaluate", broken)
+    with pytest.raises(InputError, match="objective: expected a number at step 3, got nan"):
+        learn_weights(frames[:1], SETTINGS, checkpoint=tmp_path / "c")
+    monkeypatch.undo()
+    learned = learn_weights(frames[:1], SETTINGS, checkpoint=tmp_path / "c")
+    assert learned.resumed == 2
+
+
+def test_weights_driven_to_zero_are_an_error(frames, tmp_path):
+    """Here by the regulariser; ground truth of a wrong scale does the same."""
+    settings = SETTINGS.with_text({"learning.C": "1e12"})
+    with pytest.raises(InputError, match="learning drove all to zero"):
+        learn_weights(frames[:1], settings, checkpoint=tmp_path / "c")
+    assert (tmp_path / "c" / "steps.json").exists()
+
+
+def broken_dataset(folder, change):
+    write_dataset(folder, scenes=1)
+    path = folder / "training" / "disp_occ_0" / "000000_10.png"
+    cv2.imwrite(str(path), change(cv2.imread(str(path), cv2.IMREAD_UNCHANGED)))
+    return folder
+
+
+BAD = {
+    "no ground truth": (lambda truth: 0 * truth, "000000_10.png: has no known pixel"),
+    "too little": (
+        lambda truth: np.where(np.indices(truth.shape).max(axis=0) < 3, truth, 0).astype(truth.dtype),
+        "000000_10: ground truth: expected 10 known pixels, not on a line, in one segment",
+    ),
+    "another size": (
+        lambda truth: truth[:-7],
+        "000000_10: ground truth: expected the size of the left image, 160×96, got 160×89",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_ground_truth_is_one_sentence_with_exit_code_2(case, tmp_path, capsys):
+    change, message = BAD[case]
+    folder = broken_dataset(tmp_path / "data", change)
+    (folder / "training" / "disp_noc_0" / "000000_10.png").unlink()
+    output = tmp_path / "weights.toml"
+    assert run("learn", f"kitti2015:{folder}", "-o", str(output), "--quiet", *OPTIONS) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert message in said[0]
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["kitti2015"], "expected a dataset and its folder"),
+        (["kitti2015:none"], "none: expected the folder of kitti2015"),
+        (["kitti2015:.", "-o", "weights.json"], "--output: expected a name that ends in .toml"),
+        (["kitti2015:.", "--epsilon", "2"], "learning.epsilon: expected a number from 0.0 to 1.0"),
+        (["kitti2015:.", "--loss", "l1"], "learning.loss: expected one of l2"),
+        (["kitti2015:.", "--C", "-1"], "learning.C: expected a number of at least 0"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run("learn", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_scheduler_that_does_not_answer_is_named(frames):
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="scheduler: expected a Dask scheduler at"):
+        learn_weights(frames[:1], SETTINGS, scheduler="tcp://127.0.0.1:9")
+
+
+def test_a_broken_checkpoint_is_named(tmp_path):
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "steps.json").write_text("{")
+    (folder / "run.json").write_text("{}")
+    with pytest.raises(Exception, match=r"steps\.json: the checkpoint cannot be read"):
+        Checkpoint(folder, {}).load()
+
+
+def test_normalised_weights_have_one_first():
+    np.testing.assert_allclose(
+        normalised(np.array([2.0, 4, 0, 0, 0, 0, 1])), [1, 2, 0, 0, 0, 0, 0.5]
+    )
+    np.testing.assert_allclose(
+        normalised(np.array([0, 4.0, 2, 0, 0, 0, 1])), [0, 1, 0.5, 0, 0, 0, 0.25]
+    )
+    with pytest.raises(InputError, match="expected one above zero"):
+        normalised(np.zeros(7))
+
+
+def test_the_file_of_weights_is_toml(tmp_path):
+    from slanted.learning import write_weights
+
+    path = tmp_path / "w.toml"
+    write_weights(path, np.arange(7.0), {"frames": ["a", 'b"'], "seed": 3, "C": 2.5})
+    tree = tomllib.loads(path.read_text())
+    assert tree["learned"] == {"frames": ["a", 'b"'], "seed": 3, "C": 2.5}
+    assert Settings.load(path).model.weights.col == 5
