@@ -4,7 +4,9 @@ Weights are learned on KITTI 2015 training frames and measured on the validation
 ``paper`` otherwise. Every weights file is kept in ``benchmarks/results/learning`` and every
 measurement beside it, so a run that was stopped goes on where it was.
 
-    python benchmarks/learning.py [--frames 10] [--limit 20] [--preset paper] [--only size …]
+ε and loss are compared on fewer training frames, because ε = 0 takes many steps.
+
+    python benchmarks/learning.py [--frames 10] [--few 5] [--limit 20] [--only size …]
 """
 
 from __future__ import annotations
@@ -111,13 +113,14 @@ def main() -> None:
     """Learn, measure, and write the tables as JSON and Markdown."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--frames", type=int, default=10, help="most training frames")
+    parser.add_argument("--few", type=int, default=5, help="training frames for ε and loss")
     parser.add_argument("--limit", type=int, default=20, help="most validation frames")
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--only", nargs="*", default=["weights", "size", "epsilon", "loss"])
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     bench = Bench(arguments.preset, arguments.frames, arguments.limit)
-    most = len(bench.train)
+    most, few = len(bench.train), min(arguments.few, len(bench.train))
     plans: dict[str, dict[str, dict[str, Any]]] = {
         "weights": {
             "unit": {"weights": dict.fromkeys(HAND_SET, 1.0)},
@@ -125,8 +128,8 @@ def main() -> None:
             "learned": {"learn": (most, {})},
         },
         "size": {f"{n} training images": {"learn": (n, {})} for n in SIZES if n <= most},
-        "epsilon": {f"ε = {e}": {"learn": (most, {"epsilon": str(e)})} for e in EPSILONS},
-        "loss": {loss: {"learn": (most, {"loss": loss})} for loss in LOSSES},
+        "epsilon": {f"ε = {e}": {"learn": (few, {"epsilon": str(e)})} for e in EPSILONS},
+        "loss": {loss: {"learn": (few, {"loss": loss})} for loss in LOSSES},
     }
     results: dict[str, Any] = {}
     pages = []

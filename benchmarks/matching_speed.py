@@ -51,12 +51,12 @@ def main() -> None:
     left, right = read_image(frame.left), read_image(frame.right)
     files = str(frame.left), str(frame.right)
     results: dict[str, object] = {"size": left.shape[:2]}
-    results["peak MB, imports only"] = peak(*files, "imports", 0, 1)
+    results["peak MiB, imports only"] = peak(*files, "imports", 1, 1)
     for threads in arguments.threads:
         for count in arguments.disparities:
             results[f"{threads} threads, {count} disparities"] = {
                 **times(left, right, count, threads, arguments.repeats),
-                "peak MB": {
+                "peak MiB": {
                     name: peak(*files, name, count, threads) for name in ("census", "sgbm")
                 },
             }
@@ -82,7 +82,7 @@ def times(left, right, count: int, threads: int, repeats: int) -> dict[str, dict
 
 
 def peak(left: str, right: str, method: str, count: int, threads: int) -> float:
-    """Return the peak memory, in MB, of a fresh process that matches one pair."""
+    """Return the peak memory, in MiB, of a fresh process that matches one pair."""
     command = [sys.executable, "-c", PEAK, left, right, method, str(count), str(threads)]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(json.loads(found.stdout))

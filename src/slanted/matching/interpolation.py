@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
@@ -48,19 +49,29 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
             "is unknown everywhere; check the matcher's disparity range."
         )
     # After the first pass each row is known or unknown as a whole, so one along columns suffices.
-    dense = _fill_rows(_fill_rows(sparse).T).T
-    return np.ascontiguousarray(dense, dtype=np.float32)
+    dense = sparse.astype(np.float32)
+    _fill_rows(dense)
+    if np.isnan(dense[:, 0]).any():
+        columns = np.ascontiguousarray(dense.T)
+        _fill_rows(columns)
+        dense = np.ascontiguousarray(columns.T)
+    return dense
 
 
-def _fill_rows(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Step 1 for each row; a row of NaN stays one."""
-    columns = values.shape[1]
-    known = ~np.isnan(values)
-    index = np.arange(columns)
-    before = np.maximum.accumulate(np.where(known, index, 0), axis=1)
-    after = np.minimum.accumulate(np.where(known, index, columns - 1)[:, ::-1], axis=1)[:, ::-1]
-    # Where nothing is known on one side the index rests on the border pixel, which is then NaN,
-    # and fmin passes the other side through.
-    return np.fmin(
-        np.take_along_axis(values, before, axis=1), np.take_along_axis(values, after, axis=1)
-    )
+@njit(cache=True, nogil=True)
+def _fill_rows(values: npt.NDArray[np.float32]) -> None:
+    """Step 1 for each row, in place; a row of NaN stays one."""
+    height, width = values.shape
+    for y in range(height):
+        before = -1  # the last known column
+        for x in range(width + 1):
+            if x < width and np.isnan(values[y, x]):
+                continue
+            if before < 0 and x == width:
+                break
+            left = values[y, before] if before >= 0 else values[y, x]
+            right = values[y, x] if x < width else left
+            fill = min(left, right)
+            for hole in range(before + 1, x):
+                values[y, hole] = fill
+            before = x

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     RowFunction = Callable[[int, int], None]
     ForRows = Callable[[int, RowFunction], None]
 
-KEPT_BYTES = 24 * 2**20
+KEPT_BYTES = 32 * 2**20
 """Of the costs, 8 bits each; more saves time, at most a tenth of it."""
 CHUNK = 16
 """Rows of costs that are made at a time where none are kept."""

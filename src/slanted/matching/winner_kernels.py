@@ -25,6 +25,15 @@ def _least(sums: Sums) -> int:
 
 
 @njit(cache=True, nogil=True)
+def _least_and_most(sums: Sums) -> tuple[int, int]:
+    least, most = np.uint16(NONE), np.uint16(0)
+    for d in range(len(sums)):
+        least = sums[d] if sums[d] < least else least
+        most = sums[d] if sums[d] > most else most
+    return int(least), int(most)
+
+
+@njit(cache=True, nogil=True)
 def _first_index(sums: Sums, value: int) -> int:
     for d in range(len(sums)):
         if sums[d] == value:
@@ -56,13 +65,8 @@ def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contr
 
 
 @njit(cache=True, nogil=True)
-def _has_rival(sums: Sums, least: int, winner: int, second: int, rival: int) -> bool:
+def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
     """Tell whether another valley, behind a hill, is nearly as deep as the winner's."""
-    highest = np.uint16(0)
-    for d in range(len(sums)):
-        highest = sums[d] if sums[d] > highest else highest
-    if (second - least) * 100 >= rival * (np.int64(highest) - least):
-        return False  # no hill is high enough to make one of the runner up
     for side in (-1, 1):
         hill, d = least, winner + side
         while 0 <= d < len(sums):
@@ -129,16 +133,18 @@ def winner_rows(
         layer[:] = -1
         for x in range(width):
             pixel = sums[y, x]
-            least = _least(pixel)
+            least, most = _least_and_most(pixel)
             winner = _first_index(pixel, least)
             second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
             begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
             alone = second == NONE
             unique = alone or (second > least and second * 100 >= least * (100 + uniqueness))
-            if unique and contrast:
+            # No mean is below the runner up, and no hill above the highest sum: few pixels need
+            # a closer look.
+            if unique and least * 100 > contrast * second and contrast:
                 unique = _stands_out(pixel, least, winner, begin, end, contrast)
-            if unique and rival:
-                unique = not _has_rival(pixel, least, winner, second, rival)
+            if unique and (second - least) * 100 < rival * (most - least):
+                unique = not _has_rival(pixel, least, winner, rival)
             left[y, x] = winner + low
             confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
             if alone:
