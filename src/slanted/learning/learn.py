@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
     from slanted.settings import LearningSettings, Settings
 
-START = 1.0
-"""Of all scaled weights that are learned. The objective is convex: it does not matter much."""
-ANNEALING = (1.0, 0.3)
+START = 0.8
+"""Of all scaled weights that are learned, in units of the most that a pixel can lose. The objective
+is convex, so that it decides how long learning takes and little else."""
+ANNEALING = (1.0,)
 """Values of ε through which ε = 0 is come to."""
 
 
@@ -155,7 +156,7 @@ def learn_weights(
             say(f"resumed after step {training.resumed}")
         say(describe_method(learning))
         start = time.perf_counter()
-        optimum = _optimise(training, learning, learned, say)
+        optimum = _optimise(training, settings, learned, say)
         seconds["steps"] = time.perf_counter() - start
         refuse_zero(optimum.weights)
         start = time.perf_counter()
@@ -218,9 +219,11 @@ def _most_steps(learning: LearningSettings) -> int:
 
 
 def _optimise(
-    training: Training, learning: LearningSettings, learned: Floats, say: Callable[[str], None]
+    training: Training, settings: Settings, learned: Floats, say: Callable[[str], None]
 ) -> Optimum:
-    start = np.where(learned, START, 0.0)
+    learning = settings.learning
+    unit = settings.model.truncation**2 * learning.loss_scale
+    start = np.where(learned, START * max(unit, 1.0), 0.0)
     sweeps, limit, tolerance = learning.max_sweeps, learning.max_steps, learning.tolerance
 
     def lbfgs(epsilon: float, start: Floats) -> Optimum:

@@ -5,12 +5,14 @@ y is
 
     ℓ_i(y) = |S_i| / |S_i ∩ G| · Σ_{p ∈ S_i ∩ G} ℓ(d̂_i(p, y) − d(p)),
 
-G the pixels with ground truth: an estimate of the segment's wrong pixels. ``l2`` has
-ℓ(e) = min(|e|, K)² / K², between 0 and 1; ``out-kpx`` has ℓ(e) = 1 if |e| > k. The paper does not
-give the scale of its losses, and names its ℓ2 loss RMS in the text, which does not add up over
-segments. Counting pixels, as φ_seg and φ_bdy1 do, matters: a loss of 1 a segment is nothing beside
-costs of hundreds, and learning is then a maximum-likelihood fit. This takes the fact that matches
-are wrong in whole patches for a proof that they weigh little, and over-smooths (docs/learning.md).
+G the pixels with ground truth: an estimate over all pixels of the segment. ``l2`` has
+ℓ(e) = min(|e|, K)²; ``out-kpx`` has ℓ(e) = K² if |e| > k, else 0. So a wrong pixel costs what it
+can cost in φ_seg at most.
+
+The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which does
+not add up over segments). It matters: a loss of 1 a segment is nothing beside costs of hundreds,
+and learning is then a maximum-likelihood fit, which takes the fact that matches are wrong in whole
+patches for a proof that they weigh little, and over-smooths (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def particle_losses(
     particles
         (n, N, 3) their planes.
     K
-        Truncation of ``l2``, in pixels.
+        Truncation of ``l2``, in pixels; its square is the most that a pixel can cost.
     """
     share = [np.arange(pixels.start[i], pixels.start[i + 1]) for i in segments]
     start = np.cumsum([0, *(len(s) for s in share)]).astype(np.int64)
@@ -53,9 +55,9 @@ def particle_losses(
     arrays = (a[chosen] for a in (pixels.du, pixels.dv, pixels.disparity))
     planes = np.ascontiguousarray(particles)
     if name == "l2":
-        sums = truncated_sums(start, *arrays, np.ones(len(chosen)), planes, K) / K**2
+        sums = truncated_sums(start, *arrays, np.ones(len(chosen)), planes, K)
     elif name in THRESHOLDS:
-        sums = outlier_counts(start, *arrays, planes, THRESHOLDS[name])
+        sums = K**2 * outlier_counts(start, *arrays, planes, THRESHOLDS[name])
     else:
         raise SettingsError(f"loss: expected one of {', '.join(LOSS_NAMES)}, got {name!r}")
     return np.asarray(sums * (sizes / np.diff(start))[:, None])

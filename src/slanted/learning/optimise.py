@@ -27,8 +27,9 @@ PATIENCE = 5
 """Steps in a row that may fall by less than the tolerance before the run ends."""
 VANISHING = 1e-6
 """Scaled weights below this make no difference to any label."""
-STRIDE = 0.3
-"""Of the first sub-gradient step, as a share of the weights' norm."""
+FIRST_STRIDE, SUBGRADIENT_STRIDE = 0.3, 0.05
+"""Of the first step of the interleaved scheme, and of the sub-gradient steps, which start near the
+optimum; as shares of the weights' norm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ def minimise_interleaved(
             slow = slow + 1 if before - value <= tolerance * abs(value) else 0
             before = value
             gradient = np.where(learned, gradient, 0.0)
-            length = length or STRIDE * float(np.linalg.norm(point)) / _norm(gradient)
+            length = length or FIRST_STRIDE * float(np.linalg.norm(point)) / _norm(gradient)
             point, length = _armijo(best, point, value, gradient, length)
     except OutOfStepsError:
         return best.optimum(f"interleaved: {limit} evaluations, the most allowed")
@@ -195,11 +196,11 @@ def minimise_subgradient(
 ) -> Optimum:
     """Minimise by projected sub-gradient steps of falling length, and return the best point.
 
-    For ε = 0, where the objective has corners. Step k is `STRIDE` |v₀| / √k long.
+    For ε = 0, where the objective has corners. Step k is `SUBGRADIENT_STRIDE` |v₀| / √k long.
     """
     best = Best(function, limit)
     point = np.where(learned, start, 0.0)
-    stride = STRIDE * float(np.linalg.norm(point))
+    stride = SUBGRADIENT_STRIDE * float(np.linalg.norm(point))
     for k in range(1, limit + 1):
         _, gradient = best(point)
         gradient = np.where(learned, gradient, 0.0)
