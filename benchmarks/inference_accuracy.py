@@ -23,6 +23,14 @@ from slanted.settings import MatchingSettings, Settings
 
 PROPOSALS = ("paper", "paper+incumbent", "mixture")
 SEGMENTS = {"segmentation.method": "slic+ucm", "segmentation.count": "1200"}
+BY_HAND = {
+    "model.weights.bdy1": "1",
+    "model.weights.bdy2": "100",
+    "model.weights.jct": "30",
+    "model.weights.crs": "30",
+    "model.weights.col": "20",
+}
+"""Set by hand, before weights were learned."""
 KEYS = ("out-2px", "out-3px", "out-4px", "out-5px")
 
 
@@ -51,7 +59,7 @@ def main() -> None:
         score("sgbm, interpolated", interpolate_background(matched))
         for proposals in PROPOSALS:
             chosen = {"inference.proposals": proposals, "inference.sweeps": str(arguments.sweeps)}
-            settings = Settings.preset("paper").with_text({**SEGMENTS, **chosen})
+            settings = Settings.preset("paper").with_text({**SEGMENTS, **chosen, **BY_HAND})
             found = infer(regions, matched, settings, threads=arguments.threads)
             if proposals == PROPOSALS[0]:
                 score("local fit", draw_disparity(regions, found.initial_planes))
