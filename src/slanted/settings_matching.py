@@ -52,7 +52,9 @@ class SgbmSettings(Section):
 class CensusSettings(Section):
     """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
 
-    paths: int = setting(8, "Directions along which costs are summed: 4, 8 or 16.", low=4, high=16)
+    paths: int = setting(
+        8, "Directions along which costs are summed: 4, 8 or 16, nothing between.", low=4, high=16
+    )
     census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
     gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
     gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)

@@ -57,7 +57,8 @@ class SegmentationSettings(Section):
     )
     count: int | None = setting(
         None,
-        "Segments asked for; auto = one for 450 pixels, at most 2000.",
+        "Segments asked for; auto = one for 450 pixels, at most 2000, but at least 1000 or, in "
+        "small images, one for 150 pixels.",
         low=1,
         high=10_000_000,
     )

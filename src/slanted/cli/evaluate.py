@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 @click.argument("path", type=PathArgument)
 @click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels.")
 @click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
-@click.option("--split", metavar="NAME", help="Part of the dataset, from its split.json.")
+@click.option(
+    "--split",
+    metavar="NAME",
+    help="Part of the dataset, from its split.json; `all` for all frames.",
+)
 @click.option("--method", metavar="NAME",
               help="`slanted`, the whole pipeline (the default), or a matcher's name.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N frames.")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from slanted.learning.training import Step
     from slanted.settings import Settings
 
-ALL_FRAMES = "all"
 ARGUMENTS = "slanted.learn.arguments"
 OF_LEARNING = {
     "epsilon": ("--epsilon", "learning.epsilon"),
@@ -87,7 +86,7 @@ def command(
     given = {OF_LEARNING[key][1]: text for key, text in short.items() if text is not None}
     settings = settings.with_text(given)
     with Report(quiet=quiet, as_json=as_json) as report:
-        frames = find_frames(name, folder, None if split == ALL_FRAMES else split, limit)
+        frames = find_frames(name, folder, split, limit)
         learned = learn_weights(
             frames,
             settings,

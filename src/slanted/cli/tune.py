@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from slanted.tuning.search import Tuning
     from slanted.tuning.search_space import Dimension
 
-ALL_FRAMES = "all"
 ARGUMENTS = "slanted.tune.arguments"
 
 
@@ -165,11 +164,10 @@ def _targets(
     for name in folders:
         if name not in DATASETS:
             raise InputError(f"{name}: expected a dataset, one of {', '.join(DATASETS)}")
-    part = None if split == ALL_FRAMES else split
     return [
         Target(
             name,
-            tuple(find_frames(name, folder, part, limit)),
+            tuple(find_frames(name, folder, split, limit)),
             own.get(name, common[0] if common else DEFAULT_METRIC),
             _number("--weight", heavy.get(name, "1")),
         )

@@ -43,6 +43,8 @@ _LAYOUTS = {
 }
 
 # One finder tells these apart by their file names, so people may use the name they know.
+ALL_FRAMES = "all"
+"""The split that is always there."""
 _ALIASES = dict.fromkeys(
     ("middlebury2001", "middlebury2003", "middlebury2005", "middlebury2006"), "middlebury"
 )
@@ -64,7 +66,7 @@ def find_frames(
         The dataset's folder; for KITTI also its ``training`` folder.
     split
         A split named in ``split.json`` in that folder (for Middlebury also in ``scenes.json``);
-        None for all frames.
+        None or ``all`` for all frames.
     limit
         At most this many, the first by name; None for all.
 
@@ -91,7 +93,7 @@ def find_frames(
         )
     root = Path(path)
     frames = _all_frames(dataset, root, _LAYOUTS[name])
-    if split is not None:
+    if split is not None and split != ALL_FRAMES:
         frames = select_split(frames, root, split)
     return frames[:limit]
 

@@ -45,7 +45,7 @@ def select_split(frames: Sequence[Frame], root: Path, split: str) -> list[Frame]
         known = ", ".join(f'"{name}"' for name in splits.names) or "none"
         raise InputError(
             f'split: expected one of the splits in {splits.path} ({known}), got "{split}"; choose '
-            "one of them, or leave it out for all frames."
+            'one of them, or "all" for all frames.'
         )
     wanted = set(splits.names[split])
     missing = sorted(wanted - {frame.name for frame in frames})
@@ -76,7 +76,7 @@ def read_splits(root: Path) -> Splits:
     raise FileError(
         root / SPLIT_FILE,
         "expected this file to name the frames of each split, found none; write it as "
-        '{"train": ["name", ...], "validation": [...]}, or use all frames.',
+        '{"train": ["name", ...], "validation": [...]}, or choose the split "all".',
     )
 
 
