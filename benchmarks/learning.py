@@ -17,6 +17,7 @@ import hashlib
 import json
 import time
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ class Bench:
     """
 
     def __init__(self, preset: str, frames: int, limit: int) -> None:
-        self.settings = Settings.preset(preset)
+        start = {f"model.weights.{name}": str(weight) for name, weight in HAND_SET.items()}
+        self.settings = Settings.preset(preset).with_text(start)
         self.preset = preset
         data = data_folder() / "kitti2015"
         self.train = find_frames("kitti2015", data, "train", frames)
@@ -62,8 +64,7 @@ class Bench:
         """Return weights and their learning's time and objective, from a file if it is there."""
         texts = {f"learning.{name}": text for name, text in changes.items()}
         settings = self.settings.with_text(texts)
-        name = "-".join([self.preset, f"{frames}", *changes.values()])
-        path = FOLDER / f"{name}.{_digest(settings)}.toml"
+        path = FOLDER / f"{self.preset}-{frames}.{_digest(settings)}.toml"
         if not path.exists():
             start = time.perf_counter()
             found = learn_weights(
@@ -91,7 +92,7 @@ class Bench:
         path = FOLDER / f"errors-{_digest(settings, frames)}.json"
         if not path.exists():
             alone = dataclasses.replace(settings, threads=1)
-            with ProcessPoolExecutor(WORKERS) as pool:
+            with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
                 runs = [
                     pool.submit(evaluate_frames, [f], FULL_MODEL, alone) for f in self.validation
                 ]
