@@ -70,6 +70,8 @@ def test_the_command_writes_weights_that_are_settings(dataset, tmp_path, capsys)
     assert origin["frames"] == ["000000_10", "000001_10"]
     assert (origin["loss"], origin["C"], origin["seed"]) == ("out-3px", 4.0, 0)
     assert origin["command"].startswith("slanted learn kitti2015:")
+    before = [getattr(SETTINGS.model.weights, name) for name in origin["names"]]
+    assert origin["weights_before"] == before
     assert set(outcome["before"]) == set(outcome["after"])
     assert outcome["features_of_truth"].keys() == outcome["features_expected"].keys()
     chart = cv2.imread(str(output.with_suffix(".png")))

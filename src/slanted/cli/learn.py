@@ -118,6 +118,7 @@ def _origin(
 ) -> dict[str, Any]:
     """Return what the weights file tells of its making; no date, so that a rerun is the same."""
     from slanted import __version__
+    from slanted.learning.examples import NAMES
 
     learning = settings.learning
     C = float(len(learned.images)) if learning.C is None else learning.C
@@ -132,6 +133,8 @@ def _origin(
         "C": C,
         "loss": learning.loss,
         "particles": learning.particles,
+        "names": list(NAMES),
+        "weights_before": [getattr(settings.model.weights, name) for name in NAMES],
         "method": learned.method,
         "stopped": learned.reason,
         "evaluations": len(learned.evaluations),

@@ -16,15 +16,14 @@ from slanted.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.learning.learn import Learned, learn_weights
-    from slanted.learning.weights_file import shipped_weights, write_weights
+    from slanted.learning.weights_file import write_weights
 
 _MODULE_OF = {
     "Learned": "slanted.learning.learn",
     "learn_weights": "slanted.learning.learn",
-    "shipped_weights": "slanted.learning.weights_file",
     "write_weights": "slanted.learning.weights_file",
 }
 
-__all__ = ["Learned", "learn_weights", "shipped_weights", "write_weights"]
+__all__ = ["Learned", "learn_weights", "write_weights"]
 
 __getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)

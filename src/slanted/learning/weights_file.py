@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +46,6 @@ def read_origin(path: Path) -> dict[str, Any]:
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(path, f"cannot be read as weights ({error})") from error
     return dict(tree.get(ORIGIN, {}))
-
-
-def shipped_weights(name: str) -> Path:
-    """Return the weights file of this name that comes with slanted.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    folder = Path(str(resources.files("slanted") / "weights"))
-    names = sorted(path.stem for path in folder.glob("*.toml"))
-    if name not in names:
-        raise InputError(f"weights: expected one of {', '.join(names) or 'none'}, got {name!r}")
-    return folder / f"{name}.toml"
 
 
 def _toml(value: Any) -> str:
