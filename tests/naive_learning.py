@@ -47,9 +47,10 @@ def expectation(example, graph, messages, tau):
     """The features that the beliefs expect, in the order of NAMES."""
     of_variables, of_factors = beliefs(graph, messages, tau)
     count, edges = len(example.seg), len(example.edges)
-    total = np.zeros(7)
+    total = np.zeros(8)
     total[0] = sum(b @ f for b, f in zip(of_variables[:count], example.seg, strict=True))
     total[6] = sum(b @ f for b, f in zip(of_variables[:count], example.vis, strict=True))
+    total[7] = sum(b @ f for b, f in zip(of_variables[:count], example.pho, strict=True))
     total[5] = sum(b @ f for b, f in zip(of_variables[count:], example.col, strict=True))
     for e in range(edges):
         for (o, a, b), chance in np.ndenumerate(of_factors[e]):

@@ -134,3 +134,59 @@ def agreement(left, right, low, high, threshold):
         if not passes(y, x, left[y, x]):
             state[y, x] = 2 if any(passes(y, x, d) for d in range(low, high)) else 1
     return state
+
+
+def find_patches(candidate, disparity, step, smallest):
+    """Numbers of the patches, by growing each until nothing more is linked to it."""
+    patches = np.full(candidate.shape, -1)
+    left = {(int(y), int(x)) for y, x in zip(*np.nonzero(candidate), strict=True)}
+    count = 0
+    while left:
+        patch = {min(left)}
+        while True:
+            near = {
+                (y + v, x + u)
+                for y, x in patch
+                for v, u in ((-1, 0), (0, 1), (1, 0), (0, -1))
+                if (y + v, x + u) in left - patch
+                and abs(disparity[y + v, x + u] - disparity[y, x]) <= step
+            }
+            if not near:
+                break
+            patch |= near
+        left -= patch
+        if len(patch) >= smallest:
+            for place in patch:
+                patches[place] = count
+            count += 1
+    return patches
+
+
+def without_strays(disparity, share, step=2.0):
+    """The disparity without small patches where the surface on their right would be out of view."""
+    known = np.isfinite(disparity)
+    band = min(int(np.ceil(np.nanmax(disparity))), disparity.shape[1])
+    out = disparity.copy()
+    if band <= 0:
+        return out
+    patches = find_patches(known[:, :band], disparity[:, :band], step, 1)
+    places = {
+        k: list(zip(*np.nonzero(patches == k), strict=True)) for k in range(patches.max() + 1)
+    }
+    trusted = {
+        k: len(p) >= share * disparity.size or any(x == band - 1 for _, x in p)
+        for k, p in places.items()
+    }
+
+    def implausible(y, x):
+        for right in range(x + 1, disparity.shape[1]):
+            if known[y, right] and (right >= band or trusted[patches[y, right]]):
+                d = disparity[y, right]
+                return d - disparity[y, x] > step and x < d
+        return False
+
+    for k, pixels in places.items():
+        if not trusted[k] and 2 * sum(implausible(*p) for p in pixels) > len(pixels):
+            for place in pixels:
+                out[place] = np.nan
+    return out

@@ -135,7 +135,7 @@ def valid_four_way(labels, cycle):
     return False
 
 
-def energies(labels, image, disparity, planes, edge_labels, settings, weights=None):
+def energies(labels, image, disparity, planes, edge_labels, settings, words, weights=None):
     """The features of a solution; `edge_labels` are by pair i < j."""
     points = naive.pixels_of(labels)
     weights = np.ones(labels.shape) if weights is None else weights
@@ -168,6 +168,7 @@ def energies(labels, image, disparity, planes, edge_labels, settings, weights=No
         "crs": imp * crs,
         "col": col,
         "vis": sum(contradictions(points[i], disparity, planes[i]) for i in points),
+        "pho": sum(differing_bits(points[i], disparity, words, planes[i]) for i in points) / 31,
     }
 
 
@@ -192,3 +193,24 @@ def contradictions(points, disparity, plane, slack=1.5):
             if 0 <= place < disparity.shape[1] and (y, place) in seen:
                 count += seen[y, place] < d - slack
     return count
+
+
+def differing_bits(points, disparity, words, plane, slack=1.5, most=28, hidden=20):
+    """Bits by which the views differ where a plane puts every other pixel."""
+    (u, v), seen = centre(points), right_view(disparity)
+    width, total = disparity.shape[1], 0.0
+    for x, y in points:
+        if (x + y) % 2:
+            continue
+        d = plane[0] * (x - u) + plane[1] * (y - v) + plane[2]
+        place = x - d
+        if not 0 <= place <= width - 1 or seen.get((y, int(place + 0.5)), -np.inf) > d + slack:
+            total += hidden
+            continue
+        first = int(place)
+        bits = [
+            (int(words.left[y, x]) ^ int(words.right[y, column])).bit_count()
+            for column in (first, min(first + 1, width - 1))
+        ]
+        total += min(bits[0] + (place - first) * (bits[1] - bits[0]), most)
+    return total

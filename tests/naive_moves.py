@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import naive
+import naive_matching
 
 SIDES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
@@ -85,32 +86,6 @@ def move_pixels(labels, lab, matched, right, planes, weights, passes):
     return labels, moves, now - start
 
 
-def find_patches(candidate, disparity, step, smallest):
-    """Numbers of the patches, by growing each until nothing more is linked to it."""
-    patches = np.full(candidate.shape, -1)
-    left = {(int(y), int(x)) for y, x in zip(*np.nonzero(candidate), strict=True)}
-    count = 0
-    while left:
-        patch = {min(left)}
-        while True:
-            near = {
-                (y + v, x + u)
-                for y, x in patch
-                for v, u in SIDES
-                if (y + v, x + u) in left - patch
-                and abs(disparity[y + v, x + u] - disparity[y, x]) <= step
-            }
-            if not near:
-                break
-            patch |= near
-        left -= patch
-        if len(patch) >= smallest:
-            for place in patch:
-                patches[place] = count
-            count += 1
-    return patches
-
-
 def join_small(pieces, loose, smallest):
     """Pieces after small loose ones have joined the neighbour with the longest common border."""
     pieces = pieces.copy()
@@ -136,7 +111,7 @@ def join_small(pieces, loose, smallest):
 def split_segments(labels, off, matched, split_size, smallest):
     """Labels and parents after patches of the pixels `off` their planes have been cut out."""
     count = int(labels.max()) + 1
-    patches = find_patches(off, matched, 1.0, split_size)
+    patches = naive_matching.find_patches(off, matched, 1.0, split_size)
     marked = np.where(patches < 0, labels, patches + count)
     pieces = naive.connected_parts(marked)
     origin = {int(k): int(marked[pieces == k][0]) for k in np.unique(pieces)}

@@ -69,6 +69,7 @@ def estimate(
     """
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.inference.refine import infer_and_refine
+    from slanted.matching.census import words_of_pair
     from slanted.matching.images import check_pair
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
@@ -81,6 +82,7 @@ def estimate(
     with thread_limit(settings.threads) as threads:
         found = _match(left, right, settings, disparity, valid, stage)
         matched, weights = found.disparity, found.weights(settings)
+        words = words_of_pair(left, right) if settings.model.weights.pho else None
         with stage("segmentation"):
             if segments is None:
                 labels = segment(left, settings.segmentation, matched)
@@ -96,6 +98,7 @@ def estimate(
                 settings,
                 rounds=settings.refinement.rounds if segments is None else 0,
                 weights=weights,
+                words=words,
                 threads=threads,
             )
             limits = drawn_range(settings, found.searched, matched)
@@ -112,6 +115,7 @@ def estimate(
         searched=found.searched,
         rectification=found.rectification,
         weights=weights,
+        words=words,
     )
 
 

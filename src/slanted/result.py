@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from slanted.inference.pcbp import Inference
     from slanted.matching import DisparityRange
+    from slanted.matching.census import Words
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
     from slanted.settings import Settings
@@ -44,6 +45,8 @@ class Result:
         What the check of the pair found; None if it was off or said nothing.
     weights
         How much each pixel of `matched` counts (``model.confidence``); None if all count alike.
+    words
+        Census words of both views, if φ_pho has a weight; not kept on disk.
     """
 
     disparity: NDArray[np.float32]
@@ -56,6 +59,7 @@ class Result:
     searched: DisparityRange | None = None
     rectification: RectificationCheck | None = None
     weights: NDArray[np.float32] | None = None
+    words: Words | None = None
 
     @property
     def planes(self) -> NDArray[np.float64]:

@@ -119,6 +119,14 @@ class MatchingSettings(Section):
         low=0,
         high=1_000_000_000,
     )
+    out_of_view: float = setting(
+        0.15,
+        "Matches in patches of up to this share of the image are dropped where the nearer surface "
+        "on their right would be out of view; 0 = none.",
+        unit="%",
+        low=0.0,
+        high=100.0,
+    )
     speckle_range: int = setting(
         2, "Disparity step that separates patches.", unit="px", low=1, high=1024
     )

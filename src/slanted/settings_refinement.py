@@ -14,13 +14,13 @@ class RefinementSettings(Section):
     Not in the paper. Weights are beside a squared distance of 1 in 8-bit Lab, a pixel.
     """
 
-    rounds: int = setting(1, "Times that segments are refined; 0 = never.", low=0, high=100)
+    rounds: int = setting(2, "Times that segments are refined; 0 = never.", low=0, high=100)
     iterations: int = setting(
-        2, "Times that particles are drawn anew after each round.", low=0, high=1000
+        1, "Times that particles are drawn anew after each round.", low=0, high=1000
     )
     passes: int = setting(4, "Most passes over the image a round.", low=0, high=1000)
     position: float = setting(
-        500.0,
+        100.0,
         "Weight of the squared distance from the segment's centre, by the mean segment's size.",
         symbol="w_pos",
         low=0.0,

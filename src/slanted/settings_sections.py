@@ -83,6 +83,9 @@ class WeightSettings(Section):
     vis: float = setting(
         5.0, "Of the visibility potential φ_vis; not in the paper.", symbol="w_vis", low=0.0
     )
+    pho: float = setting(
+        25.0, "Of the photometric potential φ_pho; not in the paper.", symbol="w_pho", low=0.0
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
     particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
-    iterations: int = setting(4, "Times that particles are drawn anew.", low=0, high=1000)
+    iterations: int = setting(2, "Times that particles are drawn anew.", low=0, high=1000)
     proposals: str = setting(
         "mixture",
         "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "

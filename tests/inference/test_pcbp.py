@@ -7,7 +7,7 @@ import pytest
 
 from slanted.evaluation.metrics import evaluate
 from slanted.inference.drawing import draw_disparity
-from slanted.inference.pcbp import features, infer
+from slanted.inference.pcbp import infer
 from slanted.regions import build_regions
 from slanted.settings import Settings
 from slanted.synthetic import make_scene, noise_set
@@ -88,8 +88,9 @@ def test_a_range_below_zero_is_the_same_problem_shifted(scene, regions):
     plain, low = infer(regions, disparity, SETTINGS), infer(regions, disparity - 50, shifted)
     np.testing.assert_allclose(low.planes, plain.planes - [0, 0, 50], atol=1e-4)
     np.testing.assert_array_equal(low.labels, plain.labels)
-    again = features(regions, disparity - 50, low.planes, low.labels, shifted, noise=low.noise)
-    assert again.total(shifted.model.weights) == pytest.approx(low.iterations[-1].energy, rel=1e-6)
+    assert low.energies.total(shifted.model.weights) == pytest.approx(
+        low.iterations[-1].energy, rel=1e-6
+    )
 
 
 def test_without_iterations_the_local_fit_is_labelled(scene, regions):

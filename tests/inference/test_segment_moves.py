@@ -16,7 +16,6 @@ from slanted.inference.move_kernels import (
     SINGLE_RUNS,
     SMALLEST_SEGMENT,
     MoveWeights,
-    find_patches,
     move_pixels,
     segment_sums,
 )
@@ -196,17 +195,6 @@ def test_moves_in_many_threads_at_once_are_the_same():
         for image in (regions.labels, expected)
     )
     assert after < before
-
-
-@settings(max_examples=40, deadline=None)
-@given(SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 6))
-def test_patches_equal_their_naive_twin(seed, height, width, smallest):
-    rng = np.random.default_rng(seed)
-    candidate = rng.random((height, width)) < 0.8
-    disparity = rng.integers(0, 5, (height, width)).astype(np.float32) / 2
-    ours = find_patches(candidate, disparity, 1.0, smallest)
-    twin = naive_moves.find_patches(candidate, disparity, 1.0, smallest)
-    np.testing.assert_array_equal(ours, twin)
 
 
 @settings(max_examples=40, deadline=None)

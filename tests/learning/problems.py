@@ -7,7 +7,7 @@ import numpy as np
 
 from inference.graphs import structure
 from regions.label_maps import voronoi
-from slanted.learning.examples import Example
+from slanted.learning.examples import NAMES, Example
 from slanted.model.junctions import junction3_impossible, junction4_variants
 from slanted.synthetic import make_scene
 
@@ -27,13 +27,14 @@ def example(labels, particles, seed, size=1.0, losses=1.0):
         crs=size * junction4_variants().astype(np.float64),
         col=size * rng.gamma(1.0, 1.0, (edges, 4)),
         vis=size * rng.gamma(1.0, 1.0, (count, particles)),
+        pho=rng.gamma(1.0, 1.0, (count, particles)),
         losses=losses * rng.random((count, particles)),
         labels=rng.integers(0, 4, edges).astype(np.int32),
     )
 
 
 def weights(seed):
-    return np.random.default_rng(seed).gamma(1.0, 1.0, 7)
+    return np.random.default_rng(seed).gamma(1.0, 1.0, len(NAMES))
 
 
 def small_example(seed, particles=3, **options):

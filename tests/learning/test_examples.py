@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from slanted import Settings
-from slanted.inference.pcbp import features
 from slanted.learning.examples import NAMES, build_example, tabulate
 from slanted.learning.ground_truth import find_truth
 from slanted.learning.objective import weighted_graph
 from slanted.model import build_factor_graph, observe
+from slanted.model.energy import energy
 from slanted.pipeline import estimate
 from slanted.synthetic import make_scene
 
@@ -39,11 +39,11 @@ def test_weighted_tables_are_the_factor_graph_of_the_model(scene, result):
     truth = find_truth(regions, scene.disparity, SETTINGS.model)
     rng = np.random.default_rng(0)
     particles = scene.planes[:, None] + rng.normal(0, 1, (regions.count, 4, 3)) * [0.1, 0.1, 2]
-    observations = observe(regions, result.matched)
+    observations = observe(regions, result.matched, words=result.words)
     example = tabulate("scene", regions, observations, truth, particles, SETTINGS)
     model = dataclasses.replace(
         SETTINGS.model,
-        weights=dataclasses.replace(SETTINGS.model.weights, seg=0.3, bdy1=0.7, vis=2.0),
+        weights=dataclasses.replace(SETTINGS.model.weights, seg=0.3, bdy1=0.7, vis=2.0, pho=3.0),
     )
     weights = np.array([getattr(model.weights, name) for name in NAMES])
     ours = weighted_graph(example, weights)
@@ -62,12 +62,10 @@ def test_features_of_a_labelling_are_those_of_the_model(scene, result):
     if len(truth.kept.segments) < regions.count:
         pytest.skip("a sliver has no plane")
     planes, labels = result.planes, result.labels
-    observations = observe(regions, result.matched)
+    observations = observe(regions, result.matched, words=result.words)
     example = tabulate("scene", regions, observations, truth, planes[:, None], SETTINGS)
     found = example.features(np.zeros(regions.count, np.int32), labels)
-    expected = features(
-        regions, result.matched, planes, labels, SETTINGS, noise=result.inference.noise
-    )
+    expected = energy(regions, observations, planes, labels, SETTINGS.model)
     np.testing.assert_allclose(found, list(dataclasses.asdict(expected).values()), rtol=1e-6)
 
 

@@ -299,14 +299,16 @@ def test_normalised_weights_have_one_first():
         normalised(np.array([0, 4.0, 2, 0, 0, 0, 1])), [0, 1, 0.5, 0, 0, 0, 0.25]
     )
     with pytest.raises(InputError, match="expected one above zero"):
-        normalised(np.zeros(7))
+        normalised(np.zeros(len(NAMES)))
 
 
 def test_the_file_of_weights_is_toml(tmp_path):
     from slanted.learning import write_weights
 
     path = tmp_path / "w.toml"
-    write_weights(path, np.arange(7.0), {"frames": ["a", 'b"'], "seed": 3, "C": 2.5})
+    write_weights(
+        path, np.arange(len(NAMES), dtype=float), {"frames": ["a", 'b"'], "seed": 3, "C": 2.5}
+    )
     tree = tomllib.loads(path.read_text())
     assert tree["learned"] == {"frames": ["a", 'b"'], "seed": 3, "C": 2.5}
     assert Settings.load(path).model.weights.col == 5

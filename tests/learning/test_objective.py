@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 import naive_inference as naive
 from learning.problems import small_example, weights
 from slanted.inference.messages import Messages, dual
+from slanted.learning.examples import NAMES
 from slanted.learning.objective import ImageObjective, weighted_graph
 
+COUNT = len(NAMES)
 seeds = st.integers(0, 10_000)
 ONES = {"plane_count": 1.0, "label_count": 1.0, "factor_count": 1.0}
 
@@ -30,8 +32,8 @@ def test_the_gradient_is_that_of_finite_differences(seed, epsilon, sweeps):
     messages = objective.messages.copy()
     gradient = objective.evaluate(w, epsilon, sweeps=0).gradient
     step = 1e-4
-    for k in range(7):
-        shift = step * np.eye(7)[k]
+    for k in range(COUNT):
+        shift = step * np.eye(COUNT)[k]
         ahead, behind = (value(objective, w + s * shift, messages, epsilon) for s in (1, -1))
         twice = [value(objective, w + s * shift, messages, epsilon) for s in (2, -2)]
         # Fourth order: the second has errors of 1e-6 where ε is small.
@@ -43,7 +45,7 @@ def test_the_gradient_is_that_of_finite_differences(seed, epsilon, sweeps):
 @settings(max_examples=20, deadline=None)
 def test_it_is_convex_in_weights_and_messages_together(seed, epsilon):
     objective = ImageObjective(small_example(seed))
-    graph = weighted_graph(objective.example, np.ones(7))
+    graph = weighted_graph(objective.example, np.ones(COUNT))
     points = [(weights(k), naive.random_messages(graph, k)) for k in (2 * seed, 2 * seed + 1)]
     middle = Messages(
         *((a + b) / 2 for a, b in zip(*(vars(m).values() for _, m in points), strict=True))
@@ -97,7 +99,7 @@ def test_it_bounds_the_likelihood_and_the_hinge_loss():
 def test_at_epsilon_zero_it_lies_above_every_tangent():
     for seed in range(5):
         objective = ImageObjective(small_example(seed))
-        graph = weighted_graph(objective.example, np.ones(7))
+        graph = weighted_graph(objective.example, np.ones(COUNT))
         messages = naive.random_messages(graph, seed)
         objective.messages = messages.copy()
         share = objective.evaluate(weights(seed), 0.0, sweeps=0)

@@ -6,6 +6,7 @@ import pytest
 from learning.problems import small_example
 from slanted.errors import InputError
 from slanted.learning.backends import Here
+from slanted.learning.examples import NAMES
 from slanted.learning.optimise import (
     minimise_interleaved,
     minimise_lbfgs,
@@ -15,7 +16,8 @@ from slanted.learning.optimise import (
 from slanted.learning.owner import add_example
 from slanted.learning.training import Images, Training
 
-ALL = np.ones(7, bool)
+COUNT = len(NAMES)
+ALL = np.ones(COUNT, bool)
 
 
 def training(examples=3, **options):
@@ -33,15 +35,15 @@ def bowl(target):
     return function
 
 
-TARGET = np.array([3.0, -1, 0.5, 2, -4, 0.1, 1])
+TARGET = np.array([3.0, -1, 0.5, 2, -4, 0.1, 1, 0.7])
 
 
 def test_each_finds_the_least_point_with_non_negative_weights():
     expected = np.maximum(TARGET, 0)
-    found = minimise_lbfgs(bowl(TARGET), np.ones(7), ALL, limit=50, tolerance=1e-12)
+    found = minimise_lbfgs(bowl(TARGET), np.ones(COUNT), ALL, limit=50, tolerance=1e-12)
     np.testing.assert_allclose(found.weights, expected, atol=1e-6)
     found = minimise_interleaved(
-        bowl(TARGET), np.ones(7), ALL, sweeps=1, limit=500, tolerance=1e-12
+        bowl(TARGET), np.ones(COUNT), ALL, sweeps=1, limit=500, tolerance=1e-12
     )
     np.testing.assert_allclose(found.weights, expected, atol=1e-4)
     found = minimise_subgradient(bowl(TARGET), expected + 0.3, ALL, limit=400)
@@ -49,11 +51,13 @@ def test_each_finds_the_least_point_with_non_negative_weights():
 
 
 def test_weights_that_are_not_learned_stay_zero():
-    learned = np.arange(7) != 3
+    learned = np.arange(COUNT) != 3
     for found in (
-        minimise_lbfgs(bowl(TARGET), np.ones(7), learned, limit=50, tolerance=1e-12),
-        minimise_interleaved(bowl(TARGET), np.ones(7), learned, sweeps=1, limit=50, tolerance=0),
-        minimise_subgradient(bowl(TARGET), np.ones(7), learned, limit=50),
+        minimise_lbfgs(bowl(TARGET), np.ones(COUNT), learned, limit=50, tolerance=1e-12),
+        minimise_interleaved(
+            bowl(TARGET), np.ones(COUNT), learned, sweeps=1, limit=50, tolerance=0
+        ),
+        minimise_subgradient(bowl(TARGET), np.ones(COUNT), learned, limit=50),
     ):
         assert found.weights[3] == 0
 
@@ -65,7 +69,7 @@ def test_the_number_of_evaluations_is_kept_to_and_told():
         asked.append(weights)
         return bowl(TARGET)(weights)
 
-    found = minimise_lbfgs(function, np.ones(7), ALL, limit=3, tolerance=0.0)
+    found = minimise_lbfgs(function, np.ones(COUNT), ALL, limit=3, tolerance=0.0)
     assert len(asked) == 3
     assert "3 evaluations" in found.reason
     assert found.value == min(bowl(TARGET)(w)[0] for w in asked)
@@ -74,7 +78,7 @@ def test_the_number_of_evaluations_is_kept_to_and_told():
 def test_interleaved_steps_lower_the_objective_to_that_of_lbfgs():
     ours = training()
     exact = minimise_lbfgs(
-        lambda w: ours.evaluate(w, 1.0, 100), np.ones(7), ALL, limit=60, tolerance=1e-10
+        lambda w: ours.evaluate(w, 1.0, 100), np.ones(COUNT), ALL, limit=60, tolerance=1e-10
     )
     seen = []
     other = training()
@@ -85,18 +89,18 @@ def test_interleaved_steps_lower_the_objective_to_that_of_lbfgs():
             seen.append(value)
         return value, gradient
 
-    found = minimise_interleaved(function, np.ones(7), ALL, sweeps=2, limit=400, tolerance=1e-7)
+    found = minimise_interleaved(function, np.ones(COUNT), ALL, sweeps=2, limit=400, tolerance=1e-7)
     assert (np.diff(seen) <= 1e-9).all(), "each step starts lower than the one before"
     assert found.value == pytest.approx(exact.value, rel=2e-3)
 
 
 def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences():
     ours = training()
-    point = np.linspace(0.5, 2, 7)
+    point = np.linspace(0.5, 2, COUNT)
     ours.evaluate(point, 1.0, 300)
     _, gradient = ours.evaluate(point, 1.0, 0)
-    for k in range(7):
-        shift = 1e-4 * np.eye(7)[k]
+    for k in range(COUNT):
+        shift = 1e-4 * np.eye(COUNT)[k]
         ahead, behind = (ours.evaluate(point + s * shift, 1.0, 0)[0] for s in (1, -1))
         assert (ahead - behind) / 2e-4 == pytest.approx(gradient[k], rel=1e-6, abs=1e-5)
 
@@ -104,30 +108,30 @@ def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences():
 def test_at_convergence_the_envelope_has_the_same_gradient():
     """With messages solved for at both ends, not held fixed."""
     ours = training()
-    point = np.linspace(0.5, 2, 7)
+    point = np.linspace(0.5, 2, COUNT)
     _, gradient = ours.evaluate(point, 1.0, 1000)
     for k in (0, 2, 5):
-        shift = 1e-3 * np.eye(7)[k]
+        shift = 1e-3 * np.eye(COUNT)[k]
         ahead, behind = (ours.evaluate(point + s * shift, 1.0, 1000)[0] for s in (1, -1))
         assert (ahead - behind) / 2e-3 == pytest.approx(gradient[k], rel=1e-4, abs=1e-4)
 
 
 def test_subgradient_steps_lower_the_hinge_loss():
     ours = training()
-    first, _ = ours.evaluate(np.ones(7), 0.0, 30)
-    found = minimise_subgradient(lambda w: ours.evaluate(w, 0.0, 30), np.ones(7), ALL, limit=60)
+    first, _ = ours.evaluate(np.ones(COUNT), 0.0, 30)
+    found = minimise_subgradient(lambda w: ours.evaluate(w, 0.0, 30), np.ones(COUNT), ALL, limit=60)
     assert found.value < first
 
 
 def test_all_weights_at_zero_are_refused():
     with pytest.raises(InputError, match="learning drove all to zero"):
-        refuse_zero(np.zeros(7))
-    refuse_zero(np.eye(7)[2])
+        refuse_zero(np.zeros(COUNT))
+    refuse_zero(np.eye(COUNT)[2])
 
 
 def test_an_objective_that_is_no_number_is_refused():
     ours = training()
-    ours.evaluate(np.ones(7), 1.0, 2)
+    ours.evaluate(np.ones(COUNT), 1.0, 2)
     with pytest.raises(InputError, match="objective: expected a number at step 2, got nan"):
-        ours.evaluate(np.full(7, np.nan), 1.0, 2)
+        ours.evaluate(np.full(COUNT, np.nan), 1.0, 2)
     assert len(ours.evaluations) == 1

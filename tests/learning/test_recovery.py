@@ -12,9 +12,9 @@ from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
 from slanted.learning.training import SCALES, Images, Training
 
-KNOWN = np.array([0.6, 0.1, 1.5, 4.0, 0.0, 0.3, 0.0])
+KNOWN = np.array([0.6, 0.1, 1.5, 4.0, 0.0, 0.3, 0.0, 0.0])
 """Spread so widely that their order can be told from few small images."""
-LEARNED = np.array([True, True, True, True, False, True, False])
+LEARNED = np.array([True, True, True, True, False, True, False, False])
 
 
 def drawn(seed, sweeps=60):
@@ -53,6 +53,7 @@ def truth_first(example, planes, labels):
         example,
         seg=example.seg[row, order],
         vis=example.vis[row, order],
+        pho=example.pho[row, order],
         bdy1=np.stack([example.bdy1[edge, 0, order[i]], example.bdy1[edge, 1, order[j]]], axis=1),
         bdy2=np.ascontiguousarray(turned.reshape(example.bdy2.shape)),
         losses=losses,

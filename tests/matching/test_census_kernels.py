@@ -10,6 +10,7 @@ import naive_matching as naive
 from slanted.errors import InputError
 from slanted.matching import DisparityRange, census_sgm, sgm_paths, winner_kernels
 from slanted.matching.census_kernels import census_rows, cost_rows
+from slanted.matching.row_pool import row_pool
 from slanted.settings import CensusSettings
 
 SIZES = st.tuples(st.integers(1, 9), st.integers(1, 13))
@@ -83,7 +84,7 @@ def test_path_sums(size, count, seed, paths, penalties):
     grey = images(size, seed)[0]
     p1, p2_min, p2 = penalties
     chosen = CensusSettings(paths=paths, p1=p1, p2_min=p2_min, p2=p2, p2_slope=1.5)
-    with sgm_paths.row_pool(1) as for_rows:
+    with row_pool(1) as for_rows:
         found = sgm_paths.sum_paths(
             sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, for_rows
         )
@@ -98,7 +99,7 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads,
     monkeypatch.setattr(sgm_paths, "KEPT_BYTES", kept_rows * size[1] * len(searched))
     left, right = images(size, 1)
     settings = CensusSettings(paths=paths)
-    with sgm_paths.row_pool(threads) as for_rows:
+    with row_pool(threads) as for_rows:
         costs = sgm_paths.make_costs(left, right, searched, settings, for_rows)
         found = sgm_paths.sum_paths(costs, left, settings, for_rows)
     assert abs(len(costs.kept) - kept_rows) <= 1

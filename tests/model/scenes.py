@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from regions.label_maps import label_maps, segments
 from slanted.labels import BoundaryLabel
+from slanted.matching.census import Words
 from slanted.model import Observations, observe
 from slanted.regions import Regions, build_regions
 
@@ -20,6 +21,7 @@ class Scene:
     particles: NDArray[np.float64]
     edge_labels: NDArray[np.integer]
     regions: Regions
+    words: Words
     observations: Observations
 
     @property
@@ -48,8 +50,9 @@ def scene(labels, seed, particles=3, mean=4.0):
         [np.broadcast_to(slope, (regions.count, 2)), regions.centre @ slope + mean]
     )
     edge_labels = rng.integers(0, 4, regions.number_of_edges)
-    observations = observe(regions, disparity)
-    return Scene(labels, image, disparity, planes, edge_labels, regions, observations)
+    words = Words(*rng.integers(0, 2**62, (2, *labels.shape), np.uint64))
+    observations = observe(regions, disparity, words=words)
+    return Scene(labels, image, disparity, planes, edge_labels, regions, words, observations)
 
 
 def blocks(rows, columns, size, seed):

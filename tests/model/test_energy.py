@@ -22,7 +22,7 @@ MODEL = ModelSettings(
     truncation=3,
     lambda_occ=11,
     lambda_hinge=2,
-    weights=WeightSettings(seg=0.3, bdy1=0.7, bdy2=5, jct=1.3, crs=2.1, col=0.9, vis=0.4),
+    weights=WeightSettings(seg=0.3, bdy1=0.7, bdy2=5, jct=1.3, crs=2.1, col=0.9, vis=0.4, pho=2.0),
 )
 FLIPPED = np.array([label.flipped() for label in BoundaryLabel])
 
@@ -51,10 +51,11 @@ def test_equals_pixel_loops_with_many_junctions(seed):
 
 
 def assert_equals_pixel_loops(scene, weights=None):
-    observations = observe(scene.regions, scene.disparity, weights)
+    observations = observe(scene.regions, scene.disparity, weights, words=scene.words)
     found = energy(scene.regions, observations, scene.planes, scene.edge_labels, MODEL)
     expected = naive_model.energies(
-        scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs, MODEL, weights
+        scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs, MODEL,
+        scene.words, weights
     )  # fmt: skip
     assert asdict(found) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -90,7 +91,7 @@ def test_one_segment():
     assert astuple(found)[1:6] == (0, 0, 0, 0, 0)
     graph = build_factor_graph(random.regions, random.observations, random.particles, MODEL)
     assert graph.energy(np.array([0]), np.array([], int)) == pytest.approx(
-        found.seg * 0.3 + found.vis * 0.4
+        found.seg * 0.3 + found.vis * 0.4 + found.pho * 2
     )
 
 
@@ -104,7 +105,7 @@ def test_a_mirror_changes_nothing(scene):
     observations = observe(regions, scene.disparity[:, ::-1])
     mirrored = energy(regions, observations, scene.planes * [-1, 1, 1], scene.edge_labels, MODEL)
     # A mirror swaps the views: what the right one sees is not what it saw.
-    assert_close(replace(mirrored, vis=0.0), replace(energy_of(scene), vis=0.0))
+    assert_close(replace(mirrored, vis=0.0), replace(energy_of(scene), vis=0.0, pho=0.0))
 
 
 @settings(max_examples=40, deadline=None)
@@ -120,7 +121,7 @@ def test_numbers_of_segments_do_not_matter(scene, random):
     labels = np.empty_like(scene.edge_labels)
     for (i, j), label in zip(new[scene.regions.edges].tolist(), scene.edge_labels, strict=True):
         labels[number[min(i, j), max(i, j)]] = label if i < j else FLIPPED[label]
-    observations = observe(regions, scene.disparity)
+    observations = observe(regions, scene.disparity, words=scene.words)
     assert_close(energy(regions, observations, planes, labels, MODEL), energy_of(scene))
 
 
@@ -130,7 +131,7 @@ def test_a_constant_disparity_changes_nothing(labels, seed, constant):
     far = scene(labels, seed, mean=60.0)  # nothing is negative
     moved = energy(
         far.regions,
-        observe(far.regions, far.disparity + constant),
+        observe(far.regions, far.disparity + constant, words=far.words),
         far.planes + np.array([0, 0, constant]),
         far.edge_labels,
         MODEL,
@@ -161,12 +162,12 @@ def test_disparities_scale_as_squares(scene, scale):
 
 
 def test_features_are_weighted_by_name():
-    features = Energies(seg=1, bdy1=2, bdy2=3, jct=4, crs=5, col=6, vis=7)
-    weights = WeightSettings(seg=1, bdy1=10, bdy2=100, jct=1000, crs=1e4, col=1e5, vis=1e6)
+    features = Energies(seg=1, bdy1=2, bdy2=3, jct=4, crs=5, col=6, vis=7, pho=8)
+    weights = WeightSettings(seg=1, bdy1=10, bdy2=100, jct=1000, crs=1e4, col=1e5, vis=1e6, pho=1e7)
     assert features.weighted(weights) == {
-        "seg": 1, "bdy1": 20, "bdy2": 300, "jct": 4000, "crs": 5e4, "col": 6e5, "vis": 7e6,
+        "seg": 1, "bdy1": 20, "bdy2": 300, "jct": 4000, "crs": 5e4, "col": 6e5, "vis": 7e6, "pho": 8e7,
     }  # fmt: skip
-    assert features.total(weights) == 7654321
+    assert features.total(weights) == 87654321
     assert [f.name for f in fields(Energies)] == [f.name for f in fields(WeightSettings)]
 
 

@@ -1,4 +1,4 @@
-"""Numba kernels that change segments: pixels that move to a neighbour, and patches cut out.
+"""Numba kernels that move pixels from segment to segment.
 
 Colours are 8 bit and positions whole numbers, so the sums from which means are taken are exact
 integers, and what a move changes is known to rounding: for a set of n vectors x with sum s,
@@ -233,54 +233,3 @@ def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
         for x in range(width):
             _update_sums(sums, labels[y, x], 1, x, y, lab)
     return sums
-
-
-@njit(cache=True, nogil=True)
-def find_patches(
-    candidate: NDArray[np.bool_], disparity: NDArray[np.float32], step: float, smallest: int
-) -> Ints:
-    """Find the patches of candidate pixels, numbered in the raster order of their first pixels.
-
-    Parameters
-    ----------
-    candidate
-        (H, W).
-    disparity
-        (H, W), known at all candidates.
-    step
-        Largest difference of pixels that share a side and are linked.
-    smallest
-        Number of pixels of a patch; smaller ones are left out.
-
-    Returns
-    -------
-    patches
-        (H, W), 0 … m−1; −1 outside of all.
-    """
-    height, width = candidate.shape
-    patches = np.full((height, width), -1, np.int32)
-    reached = ~candidate
-    queue = np.empty((int(np.sum(candidate)), 2), np.int32)
-    count = 0
-    for start in range(height * width):
-        if reached[start // width, start % width]:
-            continue
-        queue[0, 0], queue[0, 1] = start // width, start % width
-        reached[queue[0, 0], queue[0, 1]] = True
-        done, size = 0, 1
-        while done < size:
-            y, x = queue[done]
-            done += 1
-            for k in range(1, 8, 2):
-                v, u = y + RING[k][0], x + RING[k][1]
-                if not (0 <= v < height and 0 <= u < width) or reached[v, u]:
-                    continue
-                if abs(disparity[v, u] - disparity[y, x]) <= step:
-                    reached[v, u] = True
-                    queue[size, 0], queue[size, 1] = v, u
-                    size += 1
-        if size >= smallest:
-            for k in range(size):
-                patches[queue[k, 0], queue[k, 1]] = count
-            count += 1
-    return patches

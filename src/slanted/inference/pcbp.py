@@ -32,6 +32,7 @@ from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
+    from slanted.matching.census import Words
     from slanted.model.factor_graph import FactorGraph
     from slanted.settings import ModelSettings, Settings
 
@@ -120,6 +121,7 @@ def infer(
     settings: Settings,
     *,
     weights: NDArray[np.float32] | None = None,
+    words: Words | None = None,
     start: Start | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
@@ -136,6 +138,8 @@ def infer(
         Sections ``model`` and ``inference``, the seed, and where the range of disparities starts.
     weights
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
+    words
+        Census words of both views, for φ_pho; without them it is 0.
     start
         What to go on from; by default the local fits.
     threads
@@ -145,7 +149,7 @@ def infer(
     """
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
-    observations = observe(regions, matched, weights, lowest)
+    observations = observe(regions, matched, weights, lowest, words)
     local = fit_local_planes(regions, observations, settings.model.truncation)
     if start is None:
         start = Start(local, match_noise(observations, local), 0, settings.inference.iterations)
@@ -197,24 +201,6 @@ def lowest_disparity(settings: Settings) -> float:
     disparities counted from that start. No other potential notices.
     """
     return float(min(0, settings.matching.min_disparity))
-
-
-def features(
-    regions: Regions,
-    matched: NDArray[np.float32],
-    planes: Floats,
-    labels: Ints,
-    settings: Settings,
-    *,
-    noise: float,
-    weights: NDArray[np.float32] | None = None,
-) -> Energies:
-    """Return the features of any planes and labels, one for each potential."""
-    lowest = lowest_disparity(settings)
-    observations = observe(regions, matched, weights, lowest)
-    observations = observations.scaled(data_scale(noise, settings.model))
-    planes = planes - np.array([0, 0, lowest])
-    return energy(regions, observations, planes, labels, settings.model)
 
 
 def _infer(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
     from slanted.matching import Image
+    from slanted.matching.census import Words
     from slanted.settings import Settings
 
     Map = NDArray[np.float32]
@@ -38,6 +40,7 @@ def infer_and_refine(
     *,
     rounds: int,
     weights: Map | None = None,
+    words: Words | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
 ) -> tuple[Regions, Inference]:
@@ -51,7 +54,7 @@ def infer_and_refine(
         The segments to start from, built with it.
     rounds
         Times that segments are refined; with 0 they stay as they are.
-    matched, settings, weights, threads, progress
+    matched, settings, weights, words, threads, progress
         As for `slanted.inference.pcbp.infer`.
 
     Returns
@@ -60,7 +63,16 @@ def infer_and_refine(
         The last segments, and the solution on them. ``inference.iterations`` and
         ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
     """
-    found = infer(regions, matched, settings, weights=weights, threads=threads, progress=progress)
+    solve = partial(
+        infer,
+        matched=matched,
+        settings=settings,
+        weights=weights,
+        words=words,
+        threads=threads,
+        progress=progress,
+    )
+    found = solve(regions)
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
     for _ in range(rounds):
@@ -70,15 +82,7 @@ def infer_and_refine(
         planes = shifted_planes(planes, moved.centre - regions.centre)
         regions = moved
         start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
-        found = infer(
-            regions,
-            matched,
-            settings,
-            weights=weights,
-            start=start,
-            threads=threads,
-            progress=progress,
-        )
+        found = solve(regions, start=start)
         steps += found.iterations
     found = replace(
         found,

@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.move_kernels import MoveWeights, find_patches, move_pixels, segment_sums
+from slanted.inference.move_kernels import MoveWeights, move_pixels, segment_sums
 from slanted.inference.plane_kernels import draw_planes
+from slanted.matching.patch_kernels import find_patches
 from slanted.model.planes import check_planes, shifted_planes
 from slanted.model.visibility import SLACK
 from slanted.regions.edges import adjacent_pairs

@@ -15,6 +15,7 @@ from slanted.learning.losses import particle_losses
 from slanted.model.factor_graph import LABELS
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations, observe
+from slanted.model.photometry import photometric_cost
 from slanted.model.potentials import (
     boundary_cost,
     colour_cost,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
-NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis")
+NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
 """The weights, in the order of every array of weights or features; the paper's six, and ours."""
 
 
@@ -56,8 +57,8 @@ class Example:
         (4, 4, 4) and (4, 4, 4, 4, 4) φ_jct and φ_crs.
     col
         (E, 4) φ_col.
-    vis
-        (n, N) φ_vis.
+    vis, pho
+        (n, N) φ_vis and φ_pho.
     losses
         (n, N) task loss of each particle.
     labels
@@ -76,6 +77,7 @@ class Example:
     crs: Floats
     col: Floats
     vis: Floats
+    pho: Floats
     losses: Floats
     labels: Ints
 
@@ -101,6 +103,7 @@ class Example:
                 self.crs[self.junction4_kinds, *around4].sum(),
                 self.col[edge, labels].sum(),
                 self.vis[segment, planes].sum(),
+                self.pho[segment, planes].sum(),
             ]
         )
 
@@ -131,7 +134,7 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
     regions, model = result.regions, settings.model
     lowest = lowest_disparity(settings)
     known = find_truth(regions, truth, model, settings.learning.labels, lowest)
-    observations = observe(regions, result.matched, result.weights, lowest)
+    observations = observe(regions, result.matched, result.weights, lowest, result.words)
     observations = observations.scaled(data_scale(result.inference.noise, model))
     local = result.inference.initial_planes - np.array([0, 0, lowest])
     drawn = _draw(result, observations, local, settings)
@@ -183,6 +186,7 @@ def tabulate(
         crs=junction4_cost(model),
         col=colour_cost(regions, model)[edges],
         vis=visibility_cost(regions, observations, particles)[segments],
+        pho=photometric_cost(regions, observations, particles)[segments],
         losses=settings.learning.loss_scale * losses,
         labels=truth.labels,
     )

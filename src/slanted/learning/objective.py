@@ -165,6 +165,7 @@ class _Solver:
                 (four * crs).sum(),
                 (_beliefs(labels, self.epsilon) * example.col).sum(),
                 (plane_beliefs * example.vis).sum(),
+                (plane_beliefs * example.pho).sum(),
             ]
         )
 
@@ -266,10 +267,11 @@ class _Hard(_Solver):
 
 def _graph(example: Example, weights: Floats, tables: Floats) -> FactorGraph:
     """Weigh the features; the loss is added to the log-potentials, so subtracted from costs."""
-    seg, _, _, jct, crs, col, vis = weights
+    seg, _, _, jct, crs, col, vis, pho = weights
+    planes = seg * example.seg + vis * example.vis + pho * example.pho
     return FactorGraph(
         edges=example.edges,
-        plane_costs=seg * example.seg + vis * example.vis - example.losses,
+        plane_costs=planes - example.losses,
         label_costs=col * example.col,
         edge_costs=tables,
         junctions3=example.junctions3,

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from slanted.learning.backends import Backend
     from slanted.settings import Settings
 
-SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0])
-"""Of seg, bdy1, bdy2, jct, crs, col and vis."""
+SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0, 1.0])
+"""Of seg, bdy1, bdy2, jct, crs, col, vis and pho."""
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,7 @@ def find_matches(
 
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.images import as_8_bit, check_pair
+    from slanted.matching.out_of_view import drop_out_of_view
 
     left, right = check_pair(left, right)
     found = _MATCHERS[settings.method]
@@ -118,6 +119,7 @@ def find_matches(
     match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
     outside = (match_column < 0) | (match_column > left.shape[1] - 1)
     disparity[outside] = np.nan
+    drop_out_of_view(disparity, settings.out_of_view / 100)
     if confidence is not None:
-        confidence[outside] = 0.0
+        confidence[np.isnan(disparity)] = 0.0
     return disparity, confidence

@@ -8,9 +8,6 @@ made twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,43 +16,21 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.matching.census_kernels import CENSUS_X, CENSUS_Y, census_rows, cost_rows
+from slanted.matching.census import census_words
+from slanted.matching.census_kernels import cost_rows
 from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
+    from slanted.matching.row_pool import ForRows
     from slanted.settings import CensusSettings
 
     Grey = NDArray[np.uint8]
-    RowFunction = Callable[[int, int], None]
-    ForRows = Callable[[int, RowFunction], None]
 
 KEPT_BYTES = 32 * 2**20
 """Of the costs, 8 bits each; more saves time, at most a tenth of it."""
 CHUNK = 16
 """Rows of costs that are made at a time where none are kept."""
-
-
-@contextmanager
-def row_pool(threads: int) -> Iterator[ForRows]:
-    """Give a function that shares ``function(first, last)`` over rows among threads."""
-    if threads == 1:
-        yield lambda rows, function: function(0, rows)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-
-        def for_rows(rows: int, function: RowFunction) -> None:
-            edges = [rows * k // threads for k in range(threads + 1)]
-            list(pool.map(function, edges[:-1], edges[1:]))
-
-        yield for_rows
-
-
-def rows_of(
-    kernel: Callable[..., None], inputs: tuple[Any, ...], outputs: tuple[Any, ...]
-) -> RowFunction:
-    """Bind a kernel to all its arguments but the rows, which stand between inputs and outputs."""
-    return lambda first, last: kernel(*inputs, first, last, *outputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +76,7 @@ def make_costs(
     left: Grey, right: Grey, searched: DisparityRange, settings: CensusSettings, for_rows: ForRows
 ) -> Costs:
     """Return the costs of a grey pair, those of the middle rows made already."""
-    census = []
-    for image in (left, right):
-        words = np.empty(image.shape, np.uint64)
-        padded = cv2.copyMakeBorder(
-            image, CENSUS_Y, CENSUS_Y, CENSUS_X, CENSUS_X, cv2.BORDER_REPLICATE
-        )
-        for_rows(len(image), rows_of(census_rows, (padded,), (words,)))
-        census.append(words)
+    census = [census_words(image, for_rows) for image in (left, right)]
     cap = settings.gradient_cap
     gradients = [
         np.clip(

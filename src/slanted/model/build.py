@@ -6,6 +6,7 @@ from slanted.model.compatibility_kernels import edge_tables
 from slanted.model.factor_graph import FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
+from slanted.model.photometry import photometric_cost
 from slanted.model.planes import check_particles, edge_planes
 from slanted.model.potentials import (
     boundary_cost,
@@ -48,6 +49,8 @@ def build_factor_graph(
     )
     if weights.vis:
         plane_costs += weights.vis * visibility_cost(regions, observations, particles)
+    if weights.pho:
+        plane_costs += weights.pho * photometric_cost(regions, observations, particles)
     return FactorGraph(
         edges=regions.edges,
         plane_costs=plane_costs,

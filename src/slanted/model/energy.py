@@ -12,6 +12,7 @@ from slanted.errors import InputError
 from slanted.labels import BoundaryLabel
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
+from slanted.model.photometry import photometric_cost
 from slanted.model.planes import check_planes
 from slanted.model.potentials import (
     boundary_cost,
@@ -44,6 +45,8 @@ class Energies:
     """φ_col, over edges."""
     vis: float
     """φ_vis, over segments."""
+    pho: float
+    """φ_pho, over segments."""
 
     def weighted(self, weights: WeightSettings) -> dict[str, float]:
         """Return w_k φ_k by the name of the potential."""
@@ -97,6 +100,7 @@ def energy(
         crs=float(junction4_cost(settings)[kinds, *around4].sum()),
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
         vis=float(visibility_cost(regions, observations, particles).sum()),
+        pho=float(photometric_cost(regions, observations, particles).sum()),
     )
 
 

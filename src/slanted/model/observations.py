@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
+from slanted.matching.census import Words
 from slanted.model.data_kernels import gather_matches
+from slanted.model.photometry import Photometry
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Floats, Ints, Regions, Starts
@@ -42,10 +44,14 @@ class Observations:
     """B_ij ∩ F, about the centre of B_ij."""
     unmatched: Unmatched
     """S_i outside F."""
+    photometry: Photometry | None
+    """What the views look like; None if only their matches are known."""
 
     def scaled(self, factor: float) -> Observations:
         """Return observations whose every pixel counts `factor` times as much."""
+        seen = self.photometry
         return Observations(
+            photometry=None if seen is None else replace(seen, weight=factor * seen.weight),
             segments=replace(self.segments, weight=factor * self.segments.weight),
             boundaries=replace(self.boundaries, weight=factor * self.boundaries.weight),
             unmatched=replace(self.unmatched, weight=factor * self.unmatched.weight),
@@ -53,7 +59,11 @@ class Observations:
 
 
 def observe(
-    regions: Regions, disparity: Any, weights: Any = None, lowest: float = 0.0
+    regions: Regions,
+    disparity: Any,
+    weights: Any = None,
+    lowest: float = 0.0,
+    words: Words | None = None,
 ) -> Observations:
     """Gather the initial disparity by segment and by boundary.
 
@@ -67,6 +77,8 @@ def observe(
         (H, W) ≥ 0, confidence by which φ_seg and φ_bdy1 weigh each pixel; None is the paper's 1.
     lowest
         The disparity from which the model counts.
+    words
+        Census words of both views, for φ_pho; without them it is 0.
 
     Raises
     ------
@@ -78,6 +90,9 @@ def observe(
     known = given - lowest
     confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
     _check_size("weights", confidence, regions)
+    if words is not None:
+        _check_size("words", words.left, regions)
+        _check_size("words", words.right, regions)
     if not (np.isfinite(confidence).all() and confidence.min() >= 0):
         raise InputError(
             "weights: expected finite numbers of at least 0, got others; set disparity to NaN "
@@ -92,14 +107,16 @@ def observe(
         )
 
     start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
+    right = right_view(given.astype(np.float32))
     return Observations(
-        unmatched=Unmatched(start, pixels, right_view(given.astype(np.float32)), lowest, 1.0),
+        unmatched=Unmatched(start, pixels, right, lowest, 1.0),
+        photometry=None if words is None else Photometry(words, right, lowest, 1.0),
         segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
         boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
     )
 
 
-def _check_size(argument: str, array: NDArray[np.float64], regions: Regions) -> None:
+def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:
     if array.shape != regions.labels.shape:
         raise InputError(
             f"{argument}: expected the size of the label image, {regions.labels.shape}, got "

@@ -61,6 +61,7 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy": result.energy,
         "bound": result.bound,
         "gap_percent": 100 * result.gap,
+        "features": dataclasses.asdict(result.inference.energies),
         "energies": result.inference.energies.weighted(weights),
         "initial_energy": result.inference.initial_energy,
         "initial_bound": result.inference.initial_bound,
@@ -101,9 +102,10 @@ def encode_arrays(result: Result) -> bytes:
 def read_result(folder: Path) -> Result:
     """Read a folder written by `Result.save`."""
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
-    from slanted.inference.pcbp import Inference, features
+    from slanted.inference.pcbp import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
+    from slanted.model.energy import Energies
     from slanted.regions import build_regions
     from slanted.result import Result
     from slanted.settings import Settings
@@ -118,20 +120,17 @@ def read_result(folder: Path) -> Result:
             chi_squared=arrays["chi_squared"],
         )
         _check_arrays(arrays, regions)
-        noise = float(record["noise"])
-        planes, labels, weights = arrays["planes"], arrays["labels"], arrays.get("weights")
+        planes, weights = arrays["planes"], arrays.get("weights")
         inference = Inference(
             planes,
-            labels,
+            arrays["labels"],
             arrays["initial_planes"],
-            features(
-                regions, arrays["matched"], planes, labels, settings, noise=noise, weights=weights
-            ),
+            Energies(**{name: float(value) for name, value in record["features"].items()}),
             float(record["initial_energy"]),
             float(record["initial_bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
             arrays["confidence"],
-            noise,
+            float(record["noise"]),
         )
         found, check = record["searched"], record["rectification"]
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))

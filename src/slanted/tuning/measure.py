@@ -27,6 +27,7 @@ from slanted.settings import (
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
+    from slanted.matching.census import Words
 
 KEPT = 12
 """Pairs whose intermediate results a process keeps, about 12 MB each on KITTI."""
@@ -82,7 +83,7 @@ def measure(frame: Frame, settings: Settings) -> Measurement:
 
 def forget() -> None:
     """Let go of everything kept."""
-    for kept in (_images, _truth, _match, _segment):
+    for kept in (_images, _words, _truth, _match, _segment):
         kept.cache_clear()
 
 
@@ -111,10 +112,18 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
             matched.disparity,
             settings,
             rounds=settings.refinement.rounds,
+            words=_words(frame) if settings.model.weights.pho else None,
         )
         limits = drawn_range(settings, matched.searched, matched.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
     return disparity, matched.seconds + seconds + time.perf_counter() - start
+
+
+@lru_cache(KEPT)
+def _words(frame: Frame) -> Words:
+    from slanted.matching.census import words_of_pair
+
+    return words_of_pair(*_images(frame))
 
 
 @lru_cache(KEPT)

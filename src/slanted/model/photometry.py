@@ -1,0 +1,84 @@
+"""What the images themselves say of a plane: the photometric potential φ_pho, not in the paper.
+
+The paper's data potentials know the images by D(p) alone. Where the matcher gave no match, or a
+wrong one, they are silent or wrong, and they are as precise as the matcher, which searched whole
+disparities. A plane also says which pixels of the right view a segment looks like; φ_pho sums how
+much the two differ. A segment has hundreds of pixels, and its plane is slanted as it is, so this is
+block matching with windows that fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.matching.census import Words
+from slanted.model.photometry_kernels import differing_bits
+from slanted.model.planes import check_particles
+from slanted.model.visibility import SLACK
+from slanted.regions.structure import Floats, Regions
+
+if TYPE_CHECKING:
+    from slanted.model.observations import Observations
+
+BITS = 62
+"""Of a census word."""
+MOST = 28
+"""Bits; words that have nothing to do with each other differ by half."""
+HIDDEN = 20
+"""Bits that a pixel counts which the right view cannot show: more than a good match, less than a
+bad one."""
+SAMPLED = 2
+"""One pixel in so many is looked at: census windows overlap, neighbours tell much the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Photometry:
+    """Both views' census words, and what the right view shows."""
+
+    words: Words
+    right: NDArray[np.float32]
+    """(H, W) disparity of the right view, NaN where unknown."""
+    lowest: float
+    """What is to be added to the model's disparities to have those of the images."""
+    weight: float
+    """By which differences count, as matches do by theirs."""
+
+
+def photometric_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
+    """Return φ_pho(y_i) = Σ_{p ∈ S_i} min(h, h_max), (n, N).
+
+    h is the share of bits by which the census word of p differs from that of the right view where
+    the plane puts p, between two columns in proportion. Pixels that the plane puts out of the view,
+    or behind what the right view shows, cost a constant. Every other pixel is looked at and counts
+    for two. It is 0 for observations without census words.
+
+    Parameters
+    ----------
+    regions
+        The segments.
+    observations
+        Of the same regions, from `observe`.
+    particles
+        (n, N, 3) α, β, γ about the centres of the segments.
+    """
+    planes = check_particles(regions, particles)
+    seen = observations.photometry
+    if seen is None:
+        return np.zeros(planes.shape[:2])
+    bits: Floats = differing_bits(
+        regions.pixel_start,
+        regions.pixel_order,
+        seen.words.left,
+        seen.words.right,
+        seen.right,
+        SLACK,
+        float(MOST),
+        float(HIDDEN),
+        regions.centre,
+        planes + np.array([0, 0, seen.lowest]),
+    )
+    return seen.weight * SAMPLED / BITS * bits
