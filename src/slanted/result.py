@@ -94,6 +94,18 @@ class Result:
 
         return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
+    def local_planes(self) -> NDArray[np.float64]:
+        """Return the planes that each segment's own matches say, (n, 3), for comparison."""
+        from slanted.inference.local_fit import fit_local_planes
+        from slanted.inference.pcbp import lowest_disparity
+        from slanted.model.observations import observe
+
+        lowest = lowest_disparity(self.settings)
+        seen = observe(self.regions, self.matched, self.weights, lowest)
+        planes = fit_local_planes(self.regions, seen, self.settings.model.truncation)
+        planes[:, 2] += lowest
+        return planes
+
     def boundary_owners(self) -> NDArray[np.int32]:
         """Return the segment that owns each of ``regions.boundary_pixels``.
 

@@ -57,7 +57,7 @@ class SegmentationSettings(Section):
     )
     count: int | None = setting(
         None,
-        "Segments asked for; auto = one for 450 pixels, at most 2000, but at least 1000 or, in "
+        "Segments asked for; auto = one for 600 pixels, at most 2000, but at least 800 or, in "
         "small images, one for 150 pixels.",
         low=1,
         high=10_000_000,
@@ -123,7 +123,7 @@ class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
     particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
-    iterations: int = setting(2, "Times that particles are drawn anew.", low=0, high=1000)
+    iterations: int = setting(1, "Times that particles are drawn anew.", low=0, high=1000)
     proposals: str = setting(
         "mixture",
         "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "
@@ -148,8 +148,8 @@ class InferenceSettings(Section):
     mixture_neighbours: float = setting(
         0.75, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
     )
-    sweeps: int = setting(12, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
-    check_every: int = setting(6, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
+    sweeps: int = setting(8, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    check_every: int = setting(8, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
     gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
     progress_tolerance: float = setting(
         1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0

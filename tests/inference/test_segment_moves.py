@@ -22,6 +22,7 @@ from slanted.inference.move_kernels import (
 from slanted.inference.segment_moves import (
     SMALLEST_PIECE,
     about_origin,
+    fit_patches,
     move_boundaries,
     move_weights,
     partition_energy,
@@ -139,11 +140,11 @@ def test_where_nothing_gains_nothing_moves():
     plain = replace(RefinementSettings(), position=0, length=0)
     lab = np.full((3, *labels.shape), 90, np.uint8)
     planes = np.zeros((regions.count, 3))
-    ours = move_boundaries(regions, lab, nothing, nothing, planes, plain)
+    ours = move_boundaries(labels, lab, nothing, nothing, planes, plain)
     np.testing.assert_array_equal(ours, labels)
     random_lab = np.random.default_rng(0).integers(0, 256, lab.shape, dtype=np.uint8)
     no_passes = replace(RefinementSettings(), passes=0)
-    ours = move_boundaries(regions, random_lab, nothing, nothing, planes, no_passes)
+    ours = move_boundaries(labels, random_lab, nothing, nothing, planes, no_passes)
     np.testing.assert_array_equal(ours, labels)
 
 
@@ -155,44 +156,45 @@ def two_planes(edge):
     matched = np.where(columns < edge, front, back).astype(np.float32)
     u, v = regions.centre.T
     planes = np.array([[0.1, 0, 20 + 0.1 * u[0]], [0, 0.05, 5 + 0.05 * v[1]]])
-    return regions, np.full((3, 30, 60), 90, np.uint8), matched, planes
+    lab = np.full((3, 30, 60), 90, np.uint8)
+    return regions.labels, lab, matched, about_origin(regions, planes)
 
 
 @pytest.mark.parametrize("edge", [24, 30, 36])
 def test_a_boundary_moves_to_the_step_of_the_disparity(edge):
-    regions, lab, matched, planes = two_planes(edge)
+    labels, lab, matched, planes = two_planes(edge)
     unknown = np.full_like(matched, np.nan)
     passes = replace(RefinementSettings(), passes=20)
-    found = move_boundaries(regions, lab, matched, unknown, planes, passes)
+    found = move_boundaries(labels, lab, matched, unknown, planes, passes)
     np.testing.assert_array_equal(found, np.indices(found.shape)[1] >= edge)
 
 
 def test_pixels_without_a_match_leave_a_plane_that_would_be_seen():
-    regions, lab, matched, planes = two_planes(22)
+    labels, lab, matched, planes = two_planes(22)
     matched[:, 22:34] = np.nan  # hidden from the right view by what is in front
     right = np.full_like(matched, 6)
     passes = replace(RefinementSettings(), passes=20)
-    found = move_boundaries(regions, lab, matched, right, planes, passes)
+    found = move_boundaries(labels, lab, matched, right, planes, passes)
     np.testing.assert_array_equal(found, np.indices(found.shape)[1] >= 22)
     blind = replace(passes, visibility=0)
-    stayed = move_boundaries(regions, lab, matched, right, planes, blind)
-    np.testing.assert_array_equal(stayed, regions.labels)
+    stayed = move_boundaries(labels, lab, matched, right, planes, blind)
+    np.testing.assert_array_equal(stayed, labels)
 
 
 def test_moves_in_many_threads_at_once_are_the_same():
     labels = voronoi(80, 90, 30, 2)
     regions = build_regions(labels)
     lab, matched, right, planes, _ = random_case(labels, 7)
-    inputs = regions, lab, matched, right, planes, RefinementSettings()
+    origin = about_origin(regions, planes)
+    inputs = labels, lab, matched, right, origin, RefinementSettings()
     expected = move_boundaries(*inputs)
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: move_boundaries(*inputs), range(8)):
             np.testing.assert_array_equal(found, expected)
-    origin = about_origin(regions, planes)
-    weights = move_weights(regions, RefinementSettings())
+    weights = move_weights(labels.size / regions.count, RefinementSettings())
     before, after = (
         partition_energy(image, lab, matched, right, origin, weights)
-        for image in (regions.labels, expected)
+        for image in (labels, expected)
     )
     assert after < before
 
@@ -273,3 +275,25 @@ def test_planes_are_cut_off_as_when_drawn():
     assert len(split_segments(regions, matched, low, RefinementSettings())[1]) == 1
     labels, _ = split_segments(regions, matched, low, RefinementSettings(), lowest=0.0)
     np.testing.assert_array_equal(labels, regions.labels)
+
+
+@settings(max_examples=40, deadline=None)
+@given(label_maps, SEEDS)
+def test_planes_of_patches_are_least_squares(labels, seed):
+    rng = np.random.default_rng(seed)
+    first = int(labels.max() // 2)
+    matched = rng.normal(20, 3, labels.shape).astype(np.float32)
+    matched[rng.random(labels.shape) < 0.2] = np.nan
+    found = fit_patches(labels, first, matched)
+    assert len(found) == labels.max() + 1 - first
+    for k, plane in enumerate(found, start=first):
+        rows, columns = np.nonzero((labels == k) & ~np.isnan(matched))
+        if len(rows) == 0:
+            continue
+        # A slope of one pixel a pixel costs as much as a match that is a pixel off.
+        u, v, d = columns.mean(), rows.mean(), matched[rows, columns].astype(float)
+        equations = np.vstack(
+            [np.column_stack([columns - u, rows - v, np.ones(len(d))]), np.eye(3)[:2]]
+        )
+        a, b, c = np.linalg.lstsq(equations, np.concatenate([d, [0, 0]]), rcond=None)[0]
+        np.testing.assert_allclose(plane, [a, b, c - a * u - b * v], atol=1e-6)

@@ -10,7 +10,7 @@ import naive_matching as naive
 from slanted.errors import InputError
 from slanted.matching import DisparityRange, census_sgm, sgm_paths, winner_kernels
 from slanted.matching.census_kernels import census_rows, cost_rows
-from slanted.matching.row_pool import row_pool
+from slanted.row_pool import row_pool
 from slanted.settings import CensusSettings
 
 SIZES = st.tuples(st.integers(1, 9), st.integers(1, 13))

@@ -106,9 +106,9 @@ def test_by_itself_the_number_follows_the_size():
     for pixels, expected in (
         (120, 1),
         (72_000, 480),
-        (200_000, 1000),
-        (465_750, 1035),
-        (10**6, 2000),
+        (200_000, 800),
+        (600_000, 1000),
+        (2 * 10**6, 2000),
     ):
         image = np.zeros((pixels // 10, 10), np.uint8)
         assert number_of_segments(image, SegmentationSettings()) == expected

@@ -10,7 +10,7 @@ import naive
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.segmentation.colour import lab_planes
 from slanted.segmentation.slic import _grid, _grid_labels, slic
-from slanted.segmentation.slic_kernels import assign, mean_features, refit_planes
+from slanted.segmentation.slic_kernels import assign, cell_medians, mean_features, refit_planes
 from slanted.settings import SlicSettings
 
 IMAGE = load_motorcycle()[0]
@@ -39,12 +39,26 @@ def test_assignment_equals_its_naive_twin(seed, height, width, across, down, wei
     lab, disparity, columns, rows, centres, planes = random_case(seed, height, width, across, down)
     labels = np.empty((height, width), np.int32)
     weights = np.float32(0.5), np.float32(weight), np.float32(2.0)
-    assign(lab, disparity, centres, planes, columns, rows, *weights, labels)
+    middle = down // 2
+    for part in ((0, middle), (middle, down)):
+        assign(lab, disparity, centres, planes, columns, rows, *weights, *part, labels)
     for y in range(height):
         for x in range(width):
             costs = naive.slic_costs(lab, disparity, centres, planes, columns, rows, *weights, x, y)
             # Costs are compared, not labels: rounding decides between equals.
             assert costs[int(labels[y, x])] <= min(costs.values()) * (1 + 1e-5) + 1e-3
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(5, 12), st.integers(5, 14), st.integers(1, 5))
+def test_medians_are_those_of_the_cells(seed, height, width, across):
+    _, disparity, columns, rows, _, _ = random_case(seed, height, width, across, 3)
+    found = cell_medians(disparity, columns, rows)
+    cells = [(y, x) for y in range(len(rows) - 1) for x in range(len(columns) - 1)]
+    for (i, j), median in zip(cells, found, strict=True):
+        cell = disparity[rows[i] : rows[i + 1], columns[j] : columns[j + 1]]
+        known = sorted(cell[np.isfinite(cell)])
+        assert median == (known[len(known) // 2] if known else 0)
 
 
 @settings(max_examples=25, deadline=None)

@@ -46,7 +46,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         filled = interpolate_background(result.matched)
         maps = {
             "slanted": result.disparity,
-            "local fits": draw_disparity(result.regions, result.inference.initial_planes),
+            "local fits": draw_disparity(result.regions, result.local_planes()),
             f"{settings.matching.method} filled": filled,
         }
         if settings.matching.method != "sgbm":

@@ -88,7 +88,8 @@ class Inference:
     labels
         (E,) values of `slanted.labels.BoundaryLabel`.
     initial_planes
-        (n, 3) the segments' local fits, from which inference starts.
+        (n, 3) from which inference on these segments started: their local fits or, if they were
+        refined, the planes that they were refined with.
     energies
         Features of the solution, one for each potential.
     initial_energy, initial_bound
@@ -150,14 +151,14 @@ def infer(
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
     observations = observe(regions, matched, weights, lowest, words)
-    local = fit_local_planes(regions, observations, settings.model.truncation)
     if start is None:
+        local = fit_local_planes(regions, observations, settings.model.truncation)
         start = Start(local, match_noise(observations, local), 0, settings.inference.iterations)
     else:
         start = replace(start, planes=start.planes - floor)
     observations = observations.scaled(data_scale(start.noise, settings.model))
     found = _infer(regions, observations, start, settings, threads, progress)
-    return replace(found, planes=found.planes + floor, initial_planes=local + floor)
+    return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,19 +212,21 @@ def _infer(
     threads: int,
     progress: Callable[[int, Iteration], None] | None,
 ) -> Inference:
-    planes = start.planes
+    planes, inference = start.planes, settings.inference
     graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
     topology = build_topology(graph)
-    first = _solve(graph, topology, settings, threads, incumbent=None)
+    # Labels to start with. Messages would improve them little, and the iterations do so anyway.
+    sweeps = 0 if start.count else settings.inference.sweeps
+    first = _solve(graph, topology, settings, threads, None, sweeps)
     labels = first.labels
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
         particles = propose(regions, observations, planes, labels, t, settings)
         graph = build_factor_graph(regions, observations, particles, settings.model)
-        keeps = settings.inference.proposals != "paper"
+        keeps = inference.proposals != "paper"
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = _solve(graph, topology, settings, threads, incumbent)
+        solution = _solve(graph, topology, settings, threads, incumbent, inference.sweeps)
         planes = particles[np.arange(regions.count), solution.planes]
         labels = solution.labels
         margins = _margins(regions, particles, solution)
@@ -255,12 +258,13 @@ def _solve(
     settings: Settings,
     threads: int,
     incumbent: tuple[Ints, Ints] | None,
+    sweeps: int,
 ) -> Solution:
     inference = settings.inference
     return solve(
         graph,
         epsilon=inference.epsilon,
-        max_sweeps=inference.sweeps,
+        max_sweeps=sweeps,
         check_every=inference.check_every,
         gap_tolerance=inference.gap_tolerance,
         progress_tolerance=inference.progress_tolerance,

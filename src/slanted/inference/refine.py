@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.local_fit import fit_local_planes
 from slanted.inference.pcbp import Inference, Iteration, Start, infer, lowest_disparity
-from slanted.inference.segment_moves import move_boundaries, split_segments
-from slanted.model.observations import observe
+from slanted.inference.segment_moves import (
+    about_origin,
+    fit_patches,
+    move_boundaries,
+    split_segments,
+)
 from slanted.model.planes import shifted_planes
 from slanted.model.visibility import right_view
 from slanted.regions import build_regions
-from slanted.regions.structure import Floats, Regions
+from slanted.regions.structure import Floats, Ints, Regions
 from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
@@ -76,11 +79,10 @@ def infer_and_refine(
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
     for _ in range(rounds):
-        regions, planes = _split(image, regions, matched, weights, found.planes, settings)
-        labels = move_boundaries(regions, lab, matched, right, planes, settings.refinement)
-        moved = build_regions(labels, image)
-        planes = shifted_planes(planes, moved.centre - regions.centre)
-        regions = moved
+        labels, planes = _split(regions, matched, found.planes, settings)
+        labels = move_boundaries(labels, lab, matched, right, planes, settings.refinement)
+        regions = build_regions(labels, image)
+        planes = shifted_planes(planes, regions.centre)
         start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
         found = solve(regions, start=start)
         steps += found.iterations
@@ -94,22 +96,16 @@ def infer_and_refine(
 
 
 def _split(
-    image: Image,
-    regions: Regions,
-    matched: Map,
-    weights: Map | None,
-    planes: Floats,
-    settings: Settings,
-) -> tuple[Regions, Floats]:
-    """Split what a plane cannot explain; pieces keep their plane, patches get one of their own."""
+    regions: Regions, matched: Map, planes: Floats, settings: Settings
+) -> tuple[Ints, Floats]:
+    """Split what a plane cannot explain; pieces keep their plane, patches get one of their own.
+
+    Returns
+    -------
+    labels, planes
+        (H, W), and (n, 3) about (0, 0).
+    """
     lowest = lowest_disparity(settings)
     labels, parent = split_segments(regions, matched, planes, settings.refinement, lowest)
-    if (parent >= 0).all():  # no patch was found
-        return regions, planes
-    divided = build_regions(labels, image)
-    observations = observe(divided, matched, weights, lowest)
-    local = fit_local_planes(divided, observations, settings.model.truncation)
-    local += np.array([0, 0, lowest])
-    old = np.maximum(parent, 0)
-    kept = shifted_planes(planes[old], divided.centre - regions.centre[old])
-    return divided, np.where((parent >= 0)[:, None], kept, local)
+    kept = about_origin(regions, planes)[parent[parent >= 0]]
+    return labels, np.concatenate([kept, fit_patches(labels, len(kept), matched)])

@@ -24,7 +24,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ Map = NDArray[np.float32]
 
 
 def move_boundaries(
-    regions: Regions,
+    labels: Ints,
     lab: NDArray[np.uint8],
     matched: Map,
     right: Map,
@@ -63,8 +63,8 @@ def move_boundaries(
 
     Parameters
     ----------
-    regions
-        The segments.
+    labels
+        (H, W) segments.
     lab
         (3, H, W) 8-bit Lab planes of the left image, from `lab_planes`.
     matched
@@ -72,7 +72,7 @@ def move_boundaries(
     right
         The same as the right view sees it, from `slanted.model.visibility.right_view`.
     planes
-        (n, 3) α, β, γ about the segments' centres, in the pixels of `matched`.
+        (n, 3) about the pixel (0, 0), from `about_origin`, in the pixels of `matched`.
     settings
         Weights and the number of passes.
 
@@ -81,24 +81,24 @@ def move_boundaries(
     labels
         (H, W); segments keep their numbers, stay 4-connected and do not vanish.
     """
-    labels = np.pad(regions.labels, 1, constant_values=-1)
+    framed = np.pad(labels, 1, constant_values=-1)
     move_pixels(
-        labels,
-        segment_sums(regions.labels, lab, regions.count),
+        framed,
+        segment_sums(labels, lab, len(planes)),
         np.ascontiguousarray(lab),
         np.ascontiguousarray(matched, np.float32),
         np.ascontiguousarray(right, np.float32),
-        about_origin(regions, planes),
-        move_weights(regions, settings),
+        planes,
+        move_weights(labels.size / len(planes), settings),
         settings.passes,
     )
-    return np.ascontiguousarray(labels[1:-1, 1:-1])
+    return np.ascontiguousarray(framed[1:-1, 1:-1])
 
 
-def move_weights(regions: Regions, settings: RefinementSettings) -> MoveWeights:
-    """Return the weights of E."""
+def move_weights(size: float, settings: RefinementSettings) -> MoveWeights:
+    """Return the weights of E for segments of `size` pixels on average."""
     return MoveWeights(
-        position=settings.position * regions.count / regions.labels.size,
+        position=settings.position / size,
         disparity=settings.disparity,
         cap=settings.truncation**2,
         visibility=settings.visibility,
@@ -252,3 +252,26 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
         into[here] = there[order][best]
         waiting[here] = False
     return into
+
+
+def fit_patches(labels: Ints, first: int, matched: Map) -> Floats:
+    """Return (m, 3) least-squares planes about (0, 0) of the segments `first`, first + 1, ….
+
+    Patches are small steps from match to match and need no robust fit. Slopes that a narrow patch
+    cannot tell are level: they are drawn to zero as if by one match a pixel away.
+    """
+    rows, columns = np.nonzero((labels >= first) & ~np.isnan(matched))
+    number, d = labels[rows, columns] - first, matched[rows, columns].astype(np.float64)
+    count = int(labels.max()) + 1 - first
+
+    def total(values: NDArray[Any]) -> Floats:
+        return np.bincount(number, values, count).astype(np.float64, copy=False)
+
+    size = np.maximum(total(np.ones(len(d))), 1)
+    u, v, mean = total(columns) / size, total(rows) / size, total(d) / size
+    x, y, d = columns - u[number], rows - v[number], d - mean[number]
+    xx, xy, yy, xd, yd = (total(a * b) for a, b in ((x, x), (x, y), (y, y), (x, d), (y, d)))
+    xx, yy = xx + 1, yy + 1
+    determinant = xx * yy - xy * xy
+    slope_x, slope_y = (yy * xd - xy * yd) / determinant, (xx * yd - xy * xd) / determinant
+    return np.stack([slope_x, slope_y, mean - slope_x * u - slope_y * v], axis=1)

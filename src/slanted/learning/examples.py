@@ -136,7 +136,7 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
     known = find_truth(regions, truth, model, settings.learning.labels, lowest)
     observations = observe(regions, result.matched, result.weights, lowest, result.words)
     observations = observations.scaled(data_scale(result.inference.noise, model))
-    local = result.inference.initial_planes - np.array([0, 0, lowest])
+    local = result.local_planes() - np.array([0, 0, lowest])
     drawn = _draw(result, observations, local, settings)
     particles = np.concatenate([known.planes[:, None], local[:, None], drawn], axis=1)
     return tabulate(name, regions, observations, known, particles, settings)

@@ -10,14 +10,14 @@ import numpy as np
 
 from slanted.matching.census_kernels import CENSUS_X, CENSUS_Y, census_rows
 from slanted.matching.images import as_8_bit, as_grey
-from slanted.matching.row_pool import row_pool, rows_of
+from slanted.row_pool import row_pool, rows_of
 from slanted.threads import current_threads
 
 if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.matching.census_kernels import Bytes
     from slanted.matching.census_kernels import Words as Plane
-    from slanted.matching.row_pool import ForRows
+    from slanted.row_pool import ForRows
 
 
 @dataclass(frozen=True, eq=False)

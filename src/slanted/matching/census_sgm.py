@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from slanted.matching.images import as_grey
 from slanted.matching.interpolation import interpolate_background
-from slanted.matching.row_pool import row_pool, rows_of
 from slanted.matching.sgm_paths import make_costs, sum_paths
 from slanted.matching.winner_kernels import (
     AGREES,
@@ -28,12 +27,13 @@ from slanted.matching.winner_kernels import (
     agreement_rows,
     winner_rows,
 )
+from slanted.row_pool import row_pool, rows_of
 from slanted.threads import current_threads
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
-    from slanted.matching.row_pool import ForRows
     from slanted.matching.sgm_paths import Grey
+    from slanted.row_pool import ForRows
     from slanted.settings import MatchingSettings
 
 BYTES_A_CELL = 2

@@ -120,7 +120,8 @@ def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
     import cv2
 
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
-    finder = cv2.ORB_create(FEATURES, fastThreshold=7)
+    # Both views have the same scale: one level of the pyramid is enough, at a third of the time.
+    finder = cv2.ORB_create(FEATURES, fastThreshold=7, nlevels=1)
     points, descriptors = [], []
     for image in as_8_bit(as_grey(left), as_grey(right)):
         small = image

@@ -22,7 +22,7 @@ from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
-    from slanted.matching.row_pool import ForRows
+    from slanted.row_pool import ForRows
     from slanted.settings import CensusSettings
 
     Grey = NDArray[np.uint8]

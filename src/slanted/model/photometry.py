@@ -20,6 +20,8 @@ from slanted.model.photometry_kernels import differing_bits
 from slanted.model.planes import check_particles
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Floats, Regions
+from slanted.row_pool import row_pool, rows_of
+from slanted.threads import current_threads
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -69,7 +71,7 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
     seen = observations.photometry
     if seen is None:
         return np.zeros(planes.shape[:2])
-    bits: Floats = differing_bits(
+    inputs = (
         regions.pixel_start,
         regions.pixel_order,
         seen.words.left,
@@ -81,4 +83,7 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
         regions.centre,
         planes + np.array([0, 0, seen.lowest]),
     )
+    bits = np.empty(planes.shape[:2])
+    with row_pool(current_threads()) as for_segments:
+        for_segments(len(bits), rows_of(differing_bits, inputs, (bits,)))
     return seen.weight * SAMPLED / BITS * bits

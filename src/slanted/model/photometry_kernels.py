@@ -22,7 +22,10 @@ def differing_bits(
     hidden: float,
     centre: Floats,
     planes: Floats,
-) -> Floats:
+    first: int,
+    last: int,
+    bits: Floats,
+) -> None:
     """Sum, for each set and plane, the bits by which census words differ over every other pixel.
 
     Parameters
@@ -43,16 +46,15 @@ def differing_bits(
         (sets, 2) u, v about which the planes are.
     planes
         (sets, N, 3).
-
-    Returns
-    -------
+    first, last
+        Sets to do.
     bits
-        (sets, N).
+        (sets, N), output.
     """
     width = left.shape[1]
-    sets, count, _ = planes.shape
-    bits = np.zeros((sets, count))
-    for k in range(sets):
+    count = planes.shape[1]
+    for k in range(first, last):
+        bits[k] = 0.0
         for p in pixels[start[k] : start[k + 1]]:
             y = p // width
             x = p - y * width
@@ -66,10 +68,9 @@ def differing_bits(
                 if not 0 <= place <= width - 1 or view[y, int(place + 0.5)] > d + slack:
                     bits[k, m] += hidden
                     continue
-                first = int(place)
-                second = min(first + 1, width - 1)
-                share = place - first
-                between = (1 - share) * popcount(word ^ right[y, first])
-                between += share * popcount(word ^ right[y, second])
-                bits[k, m] += min(between, most)
-    return bits
+                column = int(place)
+                share = place - column
+                # Signed, because processors convert unsigned words to floats the long way.
+                here = np.int64(popcount(word ^ right[y, column]))
+                beside = np.int64(popcount(word ^ right[y, min(column + 1, width - 1)]))
+                bits[k, m] += min(here + share * (beside - here), most)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.int32]
 
-PIXELS_A_SEGMENT = 450
+PIXELS_A_SEGMENT = 600
 FEWEST_PIXELS_A_SEGMENT = 150
-FEWEST_BY_ITSELF, MOST_BY_ITSELF = 1000, 2000
+FEWEST_BY_ITSELF, MOST_BY_ITSELF = 800, 2000
 SMALLEST_MEAN = 4
 """Pixels that a segment must have on average; smaller ones have no plane."""
 INTERSECTION_REGIONS = 0.25
@@ -86,7 +86,7 @@ def segment(
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
     """Return how many segments to ask for.
 
-    Auto is one for 450 pixels, as on KITTI, up to 2000; in small images one for 150, up to 1000.
+    Auto is one for 600 pixels up to 2000; in smaller images one for 150, up to 800, as on KITTI.
     """
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:

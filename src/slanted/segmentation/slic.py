@@ -21,8 +21,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.row_pool import row_pool, rows_of
 from slanted.segmentation.connectivity import Labels, connected_segments
-from slanted.segmentation.slic_kernels import assign, mean_features, refit_planes
+from slanted.segmentation.slic_kernels import (
+    assign,
+    cell_medians,
+    mean_features,
+    refit_planes,
+)
+from slanted.threads import current_threads
 
 if TYPE_CHECKING:
     from slanted.settings import SlicSettings
@@ -66,17 +73,22 @@ def slic(
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     planes = np.zeros((cells, 3), np.float32)
     if disparity is not None:
-        planes = _first_planes(seen, labels, centres, settings.truncation)
-    for _ in range(settings.iterations):
-        assign(
-            lab, seen, centres, planes, columns, rows,
-            np.float32((settings.compactness / step) ** 2),
-            np.float32(0 if disparity is None else settings.disparity_weight),
-            np.float32(settings.truncation), labels,
-        )  # fmt: skip
-        mean_features(lab, labels, centres)
-        if disparity is not None:
-            refit_planes(seen, labels, centres, planes, settings.truncation)
+        # Every cell starts with a level plane at its median disparity, then tilts.
+        planes[:, 2] = cell_medians(seen, columns, rows)
+        for reach in (2 * settings.truncation, settings.truncation):
+            refit_planes(seen, labels, centres, planes, reach)
+    weights = (
+        np.float32((settings.compactness / step) ** 2),
+        np.float32(0 if disparity is None else settings.disparity_weight),
+        np.float32(settings.truncation),
+    )
+    inputs = lab, seen, centres, planes, columns, rows, *weights
+    with row_pool(current_threads()) as for_rows:
+        for _ in range(settings.iterations):
+            for_rows(len(rows) - 1, rows_of(assign, inputs, (labels,)))
+            mean_features(lab, labels, centres)
+            if disparity is not None:
+                refit_planes(seen, labels, centres, planes, settings.truncation)
     smallest = max(1, int(SMALLEST_SHARE * step * step))
     counts = -(-count * 95 // 100), max(1, count * 105 // 100)
     return connected_segments(labels, lab, smallest, counts)
@@ -104,21 +116,3 @@ def _grid_labels(columns: NDArray[np.int32], rows: NDArray[np.int32]) -> Labels:
     across = np.repeat(np.arange(len(columns) - 1, dtype=np.int32), np.diff(columns))
     down = np.repeat(np.arange(len(rows) - 1, dtype=np.int32), np.diff(rows))
     return down[:, None] * np.int32(len(columns) - 1) + across[None, :]
-
-
-def _first_planes(
-    disparity: NDArray[np.float32],
-    labels: Labels,
-    centres: NDArray[np.float32],
-    truncation: float,
-) -> NDArray[np.float32]:
-    """Start every cell with a level plane at its median disparity, then let it tilt."""
-    planes = np.zeros((len(centres), 3), np.float32)
-    known = np.isfinite(disparity)
-    cell, value = labels[known], disparity[known]
-    order = np.lexsort((value, cell))
-    cells, start, size = np.unique(cell[order], return_index=True, return_counts=True)
-    planes[cells, 2] = value[order][start + size // 2]
-    for reach in (2 * truncation, truncation):
-        refit_planes(disparity, labels, centres, planes, reach)
-    return planes

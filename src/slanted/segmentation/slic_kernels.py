@@ -27,6 +27,8 @@ def assign(
     spatial_weight: np.float32,
     disparity_weight: np.float32,
     truncation: np.float32,
+    first: int,
+    last: int,
     labels: NDArray[np.int32],
 ) -> None:
     """Give every pixel to the nearest of the nine cells around its own place in the grid.
@@ -49,6 +51,8 @@ def assign(
         Borders of the initial grid along x and y, first 0, last the size.
     spatial_weight, disparity_weight, truncation
         See above.
+    first, last
+        Rows of cells whose pixels to do.
     labels
         Output, (H, W).
     """
@@ -56,7 +60,7 @@ def assign(
     across, down = len(grid_columns) - 1, len(grid_rows) - 1
     cap = truncation * truncation
     nearest = np.empty(width, np.float32)
-    for cell_row in range(down):
+    for cell_row in range(first, last):
         for y in range(grid_rows[cell_row], grid_rows[cell_row + 1]):
             nearest[:] = np.inf
             for cell_column in range(across):
@@ -130,6 +134,31 @@ def mean_features(
         if count > 0:
             for f in range(5):
                 centres[k, f] = np.float32(sums[k, f] / count)
+
+
+@njit(cache=True, nogil=True)
+def cell_medians(
+    disparity: NDArray[np.float32],
+    grid_columns: NDArray[np.int32],
+    grid_rows: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """Return (rows × columns,) medians of the known disparities in each cell of a grid, else 0.
+
+    The upper one of an even number.
+    """
+    across, down = len(grid_columns) - 1, len(grid_rows) - 1
+    medians = np.zeros(down * across, np.float32)
+    for i in range(down):
+        for j in range(across):
+            cell = disparity[
+                grid_rows[i] : grid_rows[i + 1], grid_columns[j] : grid_columns[j + 1]
+            ].copy()
+            known = cell.reshape(-1)
+            known = known[~np.isnan(known)]
+            if len(known) > 0:
+                middle = len(known) // 2
+                medians[i * across + j] = np.partition(known, middle)[middle]
+    return medians
 
 
 @njit(cache=True, nogil=True)
