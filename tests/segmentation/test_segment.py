@@ -102,7 +102,7 @@ def test_the_same_bytes_every_time(method):
 
 
 def test_by_itself_the_number_follows_the_size():
-    """One for 150 pixels in small images, for 450 in large ones, and never more than 2000."""
+    """One for 150 pixels in small images, for 600 in large ones, and never more than 2000."""
     for pixels, expected in (
         (120, 1),
         (72_000, 480),
