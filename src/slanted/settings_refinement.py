@@ -20,14 +20,14 @@ class RefinementSettings(Section):
     )
     passes: int = setting(4, "Most passes over the image a round.", low=0, high=1000)
     position: float = setting(
-        100.0,
+        200.0,
         "Weight of the squared distance from the segment's centre, by the mean segment's size.",
         symbol="w_pos",
         low=0.0,
         high=1e9,
     )
     disparity: float = setting(
-        2000.0,
+        3500.0,
         "Weight of the squared residual of a match.",
         symbol="w_disp",
         unit="1/px²",
@@ -45,7 +45,7 @@ class RefinementSettings(Section):
         high=1e9,
     )
     length: float = setting(
-        1000.0,
+        350.0,
         "Cost of two pixels of different segments that share a side or a corner.",
         symbol="w_len",
         low=0.0,

@@ -79,7 +79,7 @@ class WeightSettings(Section):
     bdy2: float = setting(50.0, "Of the compatibility potential φ_bdy2.", symbol="w_bdy2", low=0.0)
     jct: float = setting(30.0, "Of three-way junctions φ_jct.", symbol="w_jct", low=0.0)
     crs: float = setting(30.0, "Of four-way junctions φ_crs.", symbol="w_crs", low=0.0)
-    col: float = setting(20.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
+    col: float = setting(25.0, "Of the colour potential φ_col.", symbol="w_col", low=0.0)
     vis: float = setting(
         5.0, "Of the visibility potential φ_vis; not in the paper.", symbol="w_vis", low=0.0
     )
@@ -105,8 +105,8 @@ class ModelSettings(Section):
     truncation: float = setting(
         3.0, "Residual beyond which a match counts as wrong.", symbol="K", unit="px", low=1e-3
     )
-    lambda_occ: float = setting(15.0, "Cost of an occlusion boundary.", symbol="λ_occ", low=0.0)
-    lambda_hinge: float = setting(3.0, "Cost of a hinge.", symbol="λ_hinge", low=0.0)
+    lambda_occ: float = setting(9.0, "Cost of an occlusion boundary.", symbol="λ_occ", low=0.0)
+    lambda_hinge: float = setting(1.0, "Cost of a hinge.", symbol="λ_hinge", low=0.0)
     lambda_imp: float = setting(30.0, "Cost of the impossible.", symbol="λ_imp", low=0.0)
     lambda_col: float = setting(
         30.0,

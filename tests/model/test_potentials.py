@@ -21,11 +21,11 @@ from slanted.model.potentials import (
     junction4_cost,
 )
 from slanted.regions import build_regions
-from slanted.settings import ModelSettings
+from slanted.settings import ModelSettings, Settings
 
 CO, HI, LO, RO = BoundaryLabel
 K = 5.0
-MODEL = ModelSettings()
+MODEL = Settings.preset("paper").model
 
 
 def assert_equals_pixel_loops(scene, weights=None):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from slanted.settings import ModelSettings, Settings
 
 
-DATA_SCALES = 0.25, 8.0
+DATA_SCALES = 0.5, 8.0
 """Least and largest factor of the data potentials."""
 DIFFERENT = 1.0
 """Pixels, rms over a segment, by which planes must differ to count as alternatives."""
