@@ -18,7 +18,7 @@ class RefinementSettings(Section):
     iterations: int = setting(
         1, "Times that particles are drawn anew after each round.", low=0, high=1000
     )
-    passes: int = setting(4, "Most passes over the image a round.", low=0, high=1000)
+    passes: int = setting(2, "Most passes over the image a round.", low=0, high=1000)
     position: float = setting(
         200.0,
         "Weight of the squared distance from the segment's centre, by the mean segment's size.",

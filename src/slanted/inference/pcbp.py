@@ -14,8 +14,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import dataclass, fields, replace
+from math import inf, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 DATA_SCALES = 0.5, 8.0
 """Least and largest factor of the data potentials."""
+UNKNOWN = Energies(*[nan] * len(fields(Energies)))
 DIFFERENT = 1.0
 """Pixels, rms over a segment, by which planes must differ to count as alternatives."""
 
@@ -91,9 +92,10 @@ class Inference:
         (n, 3) from which inference on these segments started: their local fits or, if they were
         refined, the planes that they were refined with.
     energies
-        Features of the solution, one for each potential.
+        Features of the solution, one for each potential; not numbers if they were not asked for.
     initial_energy, initial_bound
-        Of the local fits with the best labels found for them, and below which no labels get.
+        Of the local fits with the best labels found for them, and below which no labels get; not a
+        number if labels were given to start from.
     iterations
         The outer iterations, in order.
     confidence
@@ -124,6 +126,7 @@ def infer(
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
     start: Start | None = None,
+    measure: bool = True,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
 ) -> Inference:
@@ -143,6 +146,8 @@ def infer(
         Census words of both views, for φ_pho; without them it is 0.
     start
         What to go on from; by default the local fits.
+    measure
+        Whether to evaluate the features of the solution, which nothing but a report needs.
     threads
         For the sweeps; the result does not depend on it.
     progress
@@ -158,6 +163,9 @@ def infer(
         start = replace(start, planes=start.planes - floor)
     observations = observations.scaled(data_scale(start.noise, settings.model))
     found = _infer(regions, observations, start, settings, threads, progress)
+    if measure:
+        features = energy(regions, observations, found.planes, found.labels, settings.model)
+        found = replace(found, energies=features)
     return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
 
 
@@ -175,12 +183,15 @@ class Start:
         The number of the first iteration: deviations of particles shrink with it.
     count
         Iterations to make.
+    labels
+        (E,) to start from; by default those that suit the planes best.
     """
 
     planes: Floats
     noise: float
     iteration: int
     count: int
+    labels: Ints | None = None
 
 
 def data_scale(noise: float, model: ModelSettings) -> float:
@@ -212,18 +223,21 @@ def _infer(
     threads: int,
     progress: Callable[[int, Iteration], None] | None,
 ) -> Inference:
-    planes, inference = start.planes, settings.inference
-    graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
-    topology = build_topology(graph)
-    # Labels to start with. Messages would improve them little, and the iterations do so anyway.
-    sweeps = 0 if start.count else settings.inference.sweeps
-    first = _solve(graph, topology, settings, threads, None, sweeps)
-    labels = first.labels
+    planes, labels, inference = start.planes, start.labels, settings.inference
+    initial = topology = None
+    if labels is None:
+        graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
+        topology = build_topology(graph)
+        # Messages would improve these labels little, and the iterations do so anyway.
+        sweeps = 0 if start.count else inference.sweeps
+        initial = _solve(graph, topology, settings, threads, None, sweeps)
+        labels = initial.labels
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
         particles = propose(regions, observations, planes, labels, t, settings)
         graph = build_factor_graph(regions, observations, particles, settings.model)
+        topology = topology or build_topology(graph)
         keeps = inference.proposals != "paper"
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
         solution = _solve(graph, topology, settings, threads, incumbent, inference.sweeps)
@@ -238,14 +252,13 @@ def _infer(
         )
         if progress is not None:
             progress(t, iterations[-1])
-    energies = energy(regions, observations, planes, labels, settings.model)
     return Inference(
         planes=planes,
         labels=labels,
         initial_planes=planes,
-        energies=energies,
-        initial_energy=first.energy,
-        initial_bound=first.bound,
+        energies=UNKNOWN,
+        initial_energy=nan if initial is None else initial.energy,
+        initial_bound=nan if initial is None else initial.bound,
         iterations=tuple(iterations),
         confidence=confidence,
         noise=start.noise,

@@ -21,6 +21,7 @@ from slanted.inference.segment_moves import (
     move_boundaries,
     split_segments,
 )
+from slanted.model.energy import cheapest_labels
 from slanted.model.planes import shifted_planes
 from slanted.model.visibility import right_view
 from slanted.regions import build_regions
@@ -75,16 +76,19 @@ def infer_and_refine(
         threads=threads,
         progress=progress,
     )
-    found = solve(regions)
+    found = solve(regions, measure=rounds == 0)
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
-    for _ in range(rounds):
-        labels, planes = _split(regions, matched, found.planes, settings)
-        labels = move_boundaries(labels, lab, matched, right, planes, settings.refinement)
-        regions = build_regions(labels, image)
+    for step in range(1, rounds + 1):
+        segments, planes = _split(regions, matched, found.planes, settings)
+        segments = move_boundaries(segments, lab, matched, right, planes, settings.refinement)
+        regions = build_regions(segments, image)
         planes = shifted_planes(planes, regions.centre)
-        start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
-        found = solve(regions, start=start)
+        count = settings.refinement.iterations
+        # Worth no solver of their own: the iterations that follow find better ones.
+        labels = cheapest_labels(regions, planes, settings.model) if count else None
+        start = Start(planes, found.noise, len(steps), count, labels)
+        found = solve(regions, start=start, measure=step == rounds)
         steps += found.iterations
     found = replace(
         found,

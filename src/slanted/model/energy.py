@@ -23,7 +23,7 @@ from slanted.model.potentials import (
     junction4_cost,
 )
 from slanted.model.visibility import visibility_cost
-from slanted.regions.structure import Floats, Regions
+from slanted.regions.structure import Floats, Ints, Regions
 from slanted.settings import ModelSettings, WeightSettings
 
 
@@ -102,6 +102,18 @@ def energy(
         vis=float(visibility_cost(regions, observations, particles).sum()),
         pho=float(photometric_cost(regions, observations, particles).sum()),
     )
+
+
+def cheapest_labels(regions: Regions, planes: Floats, settings: ModelSettings) -> Ints:
+    """Return the label of each boundary, (E,), that its planes and colours prefer on their own.
+
+    That of least w_bdy2 φ_bdy2 + w_col φ_col, whatever matches and junctions say.
+    """
+    weights, particles = settings.weights, check_planes(regions, planes)[:, None]
+    cost = weights.bdy2 * compatibility_cost(regions, particles, settings)[:, :, 0, 0]
+    cost += weights.col * colour_cost(regions, settings)
+    labels: Ints = cost.argmin(axis=1).astype(np.int32)
+    return labels
 
 
 _OWNERSHIP = np.array([[0.5, 0.5], [0.5, 0.5], [1, 0], [0, 1]])
