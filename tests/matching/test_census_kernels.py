@@ -84,10 +84,9 @@ def test_path_sums(size, count, seed, paths, penalties):
     grey = images(size, seed)[0]
     p1, p2_min, p2 = penalties
     chosen = CensusSettings(paths=paths, p1=p1, p2_min=p2_min, p2=p2, p2_slope=1.5)
+    found = np.full(cost.shape, 999, np.uint16)  # whatever was there
     with row_pool(1) as for_rows:
-        found = sgm_paths.sum_paths(
-            sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, for_rows
-        )
+        sgm_paths.sum_paths(sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, for_rows, found)
     expected = naive.path_sums(cost, grey, p1, sgm_paths.penalties(chosen), paths)
     np.testing.assert_array_equal(found, expected)
 
@@ -101,7 +100,8 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads,
     settings = CensusSettings(paths=paths)
     with row_pool(threads) as for_rows:
         costs = sgm_paths.make_costs(left, right, searched, settings, for_rows)
-        found = sgm_paths.sum_paths(costs, left, settings, for_rows)
+        found = np.empty((*size, len(searched)), np.uint16)
+        sgm_paths.sum_paths(costs, left, settings, for_rows, found)
     assert abs(len(costs.kept) - kept_rows) <= 1
     assert costs.parts()[0][0] == 0
     assert costs.parts()[-1][1] == 70

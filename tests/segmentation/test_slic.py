@@ -10,10 +10,23 @@ import naive
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.segmentation.colour import lab_planes
 from slanted.segmentation.slic import _grid, _grid_labels, slic
-from slanted.segmentation.slic_kernels import assign, cell_medians, mean_features, refit_planes
+from slanted.segmentation.slic_kernels import (
+    assign,
+    cell_medians,
+    inlier_sums,
+    mean_features,
+    refit_planes,
+)
 from slanted.settings import SlicSettings
 
 IMAGE = load_motorcycle()[0]
+
+
+def refit(disparity, labels, centres, planes, reach, bands=3):
+    sums = np.empty((bands, len(planes), 9))
+    for band in range(bands):
+        inlier_sums(disparity, labels, centres, planes, reach, band, band + 1, sums)
+    refit_planes(sums, planes)
 
 
 def random_case(seed, height, width, across, down, missing=0.3):
@@ -88,7 +101,7 @@ def test_planes_equal_numpys_least_squares(seed, reach):
         naive.refit_plane(disparity, labels == k, centres[k], planes[k], reach)
         for k in range(len(planes))
     ]
-    refit_planes(disparity, labels, centres, planes, reach)
+    refit(disparity, labels, centres, planes, reach)
     np.testing.assert_allclose(planes, expected, rtol=2e-3, atol=2e-3)
 
 
@@ -100,7 +113,7 @@ def test_planes_of_few_or_collinear_pixels_are_level():
     centres = np.array([[0, 0, 0, 1, 1.5], [0, 0, 0, 4, 1.5], [0, 0, 0, 7, 1.5]], np.float32)
     planes = np.zeros((3, 3), np.float32)
     planes[2] = 7
-    refit_planes(disparity, labels, centres, planes, 100.0)
+    refit(disparity, labels, centres, planes, 100.0)
     np.testing.assert_allclose(planes, [[0, 0, 5], [0, 0, 2.5], [7, 7, 7]])
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from slanted.matching.images import as_grey
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.sgm_paths import make_costs, sum_paths
+from slanted.matching.volumes import volume
 from slanted.matching.winner_kernels import (
     AGREES,
     MISMATCHED,
@@ -157,16 +158,17 @@ def _match_band(
     settings: MatchingSettings,
     for_rows: ForRows,
 ) -> Details:
-    costs = make_costs(left, right, searched, settings.census, for_rows)
-    sums = sum_paths(costs, left, settings.census, for_rows)
-    del costs
     low, high, shape = searched.low, searched.high, left.shape
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
     disparity, confidence = np.empty(shape, np.float32), np.empty(shape, np.float32)
     outputs = (*winners, disparity, confidence)
     census = settings.census
-    chosen = (sums, low, census.uniqueness, census.contrast, census.rival)
-    for_rows(len(left), rows_of(winner_rows, chosen, outputs))
+    with volume((*shape, len(searched)), np.uint16) as sums:
+        costs = make_costs(left, right, searched, census, for_rows)
+        sum_paths(costs, left, census, for_rows, sums)
+        del costs
+        chosen = (sums, low, census.uniqueness, census.contrast, census.rival)
+        for_rows(len(left), rows_of(winner_rows, chosen, outputs))
     state = np.full(shape, AGREES, np.uint8)
     threshold = settings.left_right_threshold
     if threshold:

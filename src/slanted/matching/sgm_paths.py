@@ -98,16 +98,24 @@ def make_costs(
 
 
 def sum_paths(
-    costs: Costs, grey: Grey, settings: CensusSettings, for_rows: ForRows
-) -> NDArray[np.uint16]:
-    """Return S(p, d), the sums of the costs along all paths.
+    costs: Costs,
+    grey: Grey,
+    settings: CensusSettings,
+    for_rows: ForRows,
+    sums: NDArray[np.uint16],
+) -> None:
+    """Write S(p, d), the sums of the costs along all paths, (H, W, D).
 
     The sweep down and the sweep up run side by side, each in its own half of the rows, and then
     change halves: two threads share one volume and never a row of it. More than two gain nothing
     here.
     """
     height, width, count = costs.shape
-    sums = np.zeros(costs.shape, np.uint16)
+
+    def clear(first: int, last: int) -> None:
+        sums[first:last] = 0
+
+    for_rows(height, clear)
     steps, penalty = path_steps(settings.paths), penalties(settings)
     states = {direction: path_state(steps, width, count) for direction in (1, -1)}
     parts = costs.parts()
@@ -131,7 +139,6 @@ def sum_paths(
                     )
 
         for_rows(2, half)
-    return sums
 
 
 def penalties(settings: CensusSettings) -> NDArray[np.uint16]:

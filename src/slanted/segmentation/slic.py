@@ -26,6 +26,7 @@ from slanted.segmentation.connectivity import Labels, connected_segments
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
+    inlier_sums,
     mean_features,
     refit_planes,
 )
@@ -34,6 +35,8 @@ from slanted.threads import current_threads
 if TYPE_CHECKING:
     from slanted.settings import SlicSettings
 
+BANDS = 4
+"""Of rows that are summed on their own, by any thread."""
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
 
@@ -72,11 +75,7 @@ def slic(
     mean_features(lab, labels, centres)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     planes = np.zeros((cells, 3), np.float32)
-    if disparity is not None:
-        # Every cell starts with a level plane at its median disparity, then tilts.
-        planes[:, 2] = cell_medians(seen, columns, rows)
-        for reach in (2 * settings.truncation, settings.truncation):
-            refit_planes(seen, labels, centres, planes, reach)
+    sums = np.empty((BANDS, cells, 9))
     weights = (
         np.float32((settings.compactness / step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
@@ -84,11 +83,21 @@ def slic(
     )
     inputs = lab, seen, centres, planes, columns, rows, *weights
     with row_pool(current_threads()) as for_rows:
+
+        def refit(reach: float) -> None:
+            for_rows(BANDS, rows_of(inlier_sums, (seen, labels, centres, planes, reach), (sums,)))
+            refit_planes(sums, planes)
+
+        if disparity is not None:
+            # Every cell starts with a level plane at its median disparity, then tilts.
+            planes[:, 2] = cell_medians(seen, columns, rows)
+            refit(2 * settings.truncation)
+            refit(settings.truncation)
         for _ in range(settings.iterations):
             for_rows(len(rows) - 1, rows_of(assign, inputs, (labels,)))
             mean_features(lab, labels, centres)
             if disparity is not None:
-                refit_planes(seen, labels, centres, planes, settings.truncation)
+                refit(settings.truncation)
     smallest = max(1, int(SMALLEST_SHARE * step * step))
     counts = -(-count * 95 // 100), max(1, count * 105 // 100)
     return connected_segments(labels, lab, smallest, counts)

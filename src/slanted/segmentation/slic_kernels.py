@@ -162,40 +162,70 @@ def cell_medians(
 
 
 @njit(cache=True, nogil=True)
-def refit_planes(
+def inlier_sums(
     disparity: NDArray[np.float32],
     labels: NDArray[np.int32],
     centres: NDArray[np.float32],
     planes: NDArray[np.float32],
     reach: float,
+    first: int,
+    last: int,
+    sums: NDArray[np.float64],
 ) -> None:
-    """Fit each cell's plane by least squares to the disparities within `reach` of the old plane.
+    """Sum, for each cell, what `refit_planes` needs of the pixels within `reach` of its plane.
+
+    Rows are cut into as many bands as `sums` has entries, and each is summed on its own: the result
+    does not depend on who does which.
+
+    Parameters
+    ----------
+    disparity, labels
+        (H, W), NaN where unknown.
+    centres, planes
+        (cells, 5) and (cells, 3) of the cells.
+    reach
+        Pixels.
+    first, last
+        Bands to do.
+    sums
+        (bands, cells, 9), output.
+    """
+    height, width = labels.shape
+    bands = len(sums)
+    for band in range(first, last):
+        sums[band] = 0.0
+        for y in range(height * band // bands, height * (band + 1) // bands):
+            for x in range(width):
+                d = disparity[y, x]
+                k = labels[y, x]
+                dx, dy = x - centres[k, 3], y - centres[k, 4]
+                residual = planes[k, 0] * dx + planes[k, 1] * dy + planes[k, 2] - d
+                if not abs(residual) <= reach:  # NaN is not within reach
+                    continue
+                s = sums[band, k]
+                s[0] += 1
+                s[1] += dx
+                s[2] += dy
+                s[3] += dx * dx
+                s[4] += dx * dy
+                s[5] += dy * dy
+                s[6] += d
+                s[7] += dx * d
+                s[8] += dy * d
+
+
+@njit(cache=True, nogil=True)
+def refit_planes(sums: NDArray[np.float64], planes: NDArray[np.float32]) -> None:
+    """Fit each cell's plane by least squares to the pixels of `inlier_sums`, all bands together.
 
     Planes are about the cell's centre. A cell with fewer than three such pixels, or with all of
     them on a line, gets their mean disparity, level; one with none keeps its plane.
     """
-    height, width = labels.shape
-    sums = np.zeros((len(centres), 9), np.float64)
-    for y in range(height):
-        for x in range(width):
-            d = disparity[y, x]
-            k = labels[y, x]
-            dx, dy = x - centres[k, 3], y - centres[k, 4]
-            residual = planes[k, 0] * dx + planes[k, 1] * dy + planes[k, 2] - d
-            if not abs(residual) <= reach:  # NaN is not within reach
-                continue
-            s = sums[k]
-            s[0] += 1
-            s[1] += dx
-            s[2] += dy
-            s[3] += dx * dx
-            s[4] += dx * dy
-            s[5] += dy * dy
-            s[6] += d
-            s[7] += dx * d
-            s[8] += dy * d
-    for k in range(len(centres)):
-        s = sums[k]
+    bands = len(sums)
+    for k in range(len(planes)):
+        s = sums[0, k].copy()
+        for band in range(1, bands):
+            s += sums[band, k]
         if s[0] == 0:
             continue
         mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]

@@ -1,0 +1,44 @@
+"""Memory that is used again, never twice at the same time."""
+
+import numpy as np
+import pytest
+
+from slanted.matching import volumes
+from slanted.matching.volumes import volume
+
+
+@pytest.fixture(autouse=True)
+def nothing_spare(monkeypatch):
+    monkeypatch.setattr(volumes, "_spare", [])
+
+
+def test_memory_is_used_again_by_smaller_and_replaced_by_larger_volumes():
+    with volume((4, 5), np.uint16) as first:
+        first[:] = 7
+        address = first.ctypes.data
+    with volume((3, 2), np.uint16) as second:
+        assert second.shape == (3, 2)
+        assert second.ctypes.data == address
+        assert (second == 7).all()
+    with volume((40, 50), np.float32) as third:
+        third[:] = 1
+    assert [memory.size for memory in volumes._spare] == [8000]
+
+
+def test_volumes_in_use_share_nothing():
+    with volume((9,), np.uint8) as outer:
+        outer[:] = 1
+        with volume((9,), np.uint8) as inner:
+            inner[:] = 2
+        assert (outer == 1).all()
+    assert len(volumes._spare) == 1
+
+
+def test_large_volumes_and_those_of_failures_are_given_back(monkeypatch):
+    monkeypatch.setattr(volumes, "MOST_KEPT", 10)
+    with volume((11,), np.uint8):
+        pass
+    assert volumes._spare == []
+    with pytest.raises(ZeroDivisionError), volume((10,), np.uint8):
+        1 / 0  # noqa: B018
+    assert len(volumes._spare) == 1
