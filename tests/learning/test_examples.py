@@ -8,7 +8,7 @@ import pytest
 from slanted import Settings
 from slanted.learning.examples import NAMES, build_example, tabulate
 from slanted.learning.ground_truth import find_truth
-from slanted.learning.objective import weighted_graph
+from slanted.learning.weighted import weighted_graph
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
 from slanted.pipeline import estimate

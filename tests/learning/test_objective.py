@@ -9,7 +9,8 @@ import naive_inference as naive
 from learning.problems import small_example, weights
 from slanted.inference.messages import Messages, dual
 from slanted.learning.examples import NAMES
-from slanted.learning.objective import ImageObjective, weighted_graph
+from slanted.learning.objective import ImageObjective
+from slanted.learning.weighted import weighted_graph
 
 COUNT = len(NAMES)
 seeds = st.integers(0, 10_000)

@@ -11,8 +11,9 @@ from learning.problems import small_example, weights
 from slanted.inference.messages import build_problem, dual
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import build_topology
-from slanted.learning.objective import ImageObjective, weighted_graph
+from slanted.learning.objective import ImageObjective
 from slanted.learning.soft_kernels import boltzmann_tables, edge_costs
+from slanted.learning.weighted import weighted_graph
 
 seeds = st.integers(0, 10_000)
 ONES = {"plane_count": 1.0, "label_count": 1.0, "factor_count": 1.0}

@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
@@ -46,7 +46,8 @@ from slanted.learning.soft_kernels import (
     soft_reduce,
     soft_update_planes,
 )
-from slanted.model.factor_graph import LABELS, FactorGraph
+from slanted.learning.weighted import problem_without_edges, weigh
+from slanted.model.factor_graph import LABELS
 from slanted.regions.structure import Floats, Ints
 
 
@@ -100,7 +101,7 @@ class ImageObjective:
     def __init__(self, example: Example, workspace: Workspace | None = None) -> None:
         self.example = example
         self._workspace = workspace or Workspace()
-        self._skeleton = _graph(
+        self._skeleton = weigh(
             example, np.zeros(len(NAMES)), np.empty((len(example.edges), LABELS, 0, 0))
         )
         self._topology = build_topology(self._skeleton)
@@ -179,8 +180,8 @@ class _Soft(_Solver):
         self.table, self.offset = self.take("table", shape), np.empty(shape[:2])
         self.reduced, self.shift = self.take("reduced", shape[::2]), np.empty(shape[0])
         boltzmann_tables(self.features, epsilon, self.table, self.offset)
-        graph = _graph(self.example, weights, self.graph.edge_costs)
-        self.problem = _problem_without_edges(graph)
+        graph = weigh(self.example, weights, self.graph.edge_costs)
+        self.problem = problem_without_edges(graph)
         # The order of inference's sweeps, colour by colour.
         self.everyone = _joined(self.topology.plane_classes)
         self.edges = _joined(self.topology.label_classes)
@@ -242,7 +243,7 @@ class _Hard(_Solver):
         costs = self.take("table", shape)
         edge_costs(self.features, costs)
         tables = costs.reshape(shape[0], LABELS, states, states)
-        self.graph = _graph(self.example, weights, tables)
+        self.graph = weigh(self.example, weights, tables)
         self.problem = build_problem(self.graph, plane_count=1.0, label_count=1.0)
         self.sweeper = Sweeper(self.problem, self.topology)
 
@@ -263,48 +264,6 @@ class _Hard(_Solver):
             self.features, from_edges, messages.to_label, messages.to_first, messages.to_second
         )
         return self._expectations(self.problem, of_edges)
-
-
-def _graph(example: Example, weights: Floats, tables: Floats) -> FactorGraph:
-    """Weigh the features; the loss is added to the log-potentials, so subtracted from costs."""
-    seg, _, _, jct, crs, col, vis, pho = weights
-    planes = seg * example.seg + vis * example.vis + pho * example.pho
-    return FactorGraph(
-        edges=example.edges,
-        plane_costs=planes - example.losses,
-        label_costs=col * example.col,
-        edge_costs=tables,
-        junctions3=example.junctions3,
-        junction3_costs=jct * example.jct,
-        junctions4=example.junctions4,
-        junction4_kinds=example.junction4_kinds,
-        junction4_costs=crs * example.crs,
-    )
-
-
-def weighted_graph(example: Example, weights: Floats, *, loss: bool = False) -> FactorGraph:
-    """Return the factor graph of some weights, with the task losses or without."""
-    states = example.seg.shape[1]
-    bdy1, bdy2 = example.bdy1, example.bdy2
-    costs = np.empty(bdy2.shape)
-    edge_costs((bdy1, bdy2, float(weights[1]), float(weights[2])), costs)
-    graph = _graph(example, weights, costs.reshape(len(costs), LABELS, states, states))
-    return graph if loss else replace(graph, plane_costs=graph.plane_costs + example.losses)
-
-
-def _problem_without_edges(graph: FactorGraph) -> Problem:
-    """Return the small arrays in the kernels' shape; edge tables are the soft kernels' own."""
-    kinds = np.zeros(len(graph.junctions3), np.int32)
-    return Problem(
-        plane_costs=graph.plane_costs,
-        label_costs=graph.label_costs,
-        edge_costs=np.empty((len(graph.edges), LABELS, 0)),
-        edge_counts=np.ones(len(graph.edges)),
-        three=Junctions3or4.of(kinds, graph.junction3_costs[None], 1.0),
-        four=Junctions3or4.of(graph.junction4_kinds, graph.junction4_costs, 1.0),
-        plane_count=1.0,
-        label_count=1.0,
-    )
 
 
 def _joined(classes: list[Ints]) -> Ints:
