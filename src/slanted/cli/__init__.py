@@ -13,7 +13,7 @@ import click
 from slanted import __version__
 from slanted.errors import SlantedError, SlantedWarning
 
-COMMANDS = ("run", "demo", "segment", "evaluate", "learn", "tune", "info", "settings")
+COMMANDS = ("run", "demo", "segment", "evaluate", "learn", "tune", "experiment", "info", "settings")
 
 
 class _Commands(click.Group):

@@ -1,0 +1,78 @@
+"""Tables of figures, in the formats that papers, spreadsheets and programs want."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+Cell = float | None
+"""None where there is no figure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Parameters
+    ----------
+    name
+        Of what was measured.
+    cells
+        One for each column.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of figures.
+
+    Parameters
+    ----------
+    title
+        What it shows.
+    columns
+        Names of the columns, without that of the rows' names.
+    rows
+        From top to bottom.
+    notes
+        What a reader must know, a sentence each.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def markdown(self) -> str:
+        """Return it with two decimals, its notes below."""
+        lines = ["| " + " | ".join(["", *self.columns]) + " |"]
+        lines.append("|" + "---|" * (1 + len(self.columns)))
+        lines += [
+            f"| {row.name} | " + " | ".join(map(_shown, row.cells)) + " |" for row in self.rows
+        ]
+        parts = [f"**{self.title}**", "\n".join(lines), *self.notes]
+        return "\n\n".join(parts) + "\n"
+
+    def csv(self) -> str:
+        """Return it with all digits; missing figures are empty."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["", *self.columns])
+        for row in self.rows:
+            writer.writerow([row.name, *("" if cell is None else repr(cell) for cell in row.cells)])
+        return stream.getvalue()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        rows = {row.name: dict(zip(self.columns, row.cells, strict=True)) for row in self.rows}
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+
+def _shown(cell: Cell) -> str:
+    return "–" if cell is None or not isfinite(cell) else f"{cell:.2f}"
