@@ -77,8 +77,8 @@ def kitti(split: str, limit: int, settings: Settings) -> dict[str, float]:
         "frames": len(frames),
         "occlusion labels": int(labelled),
         "steps": int(true),
-        "precision": 100 * right / labelled,
-        "recall": 100 * right / true,
+        "precision": 100 * float(right) / max(labelled, 1),
+        "recall": 100 * float(right) / max(true, 1),
     }
 
 

@@ -82,7 +82,6 @@ def estimate(
     with thread_limit(settings.threads) as threads:
         found = _match(left, right, settings, disparity, valid, stage)
         matched, weights = found.disparity, found.weights(settings)
-        words = words_of_pair(left, right) if settings.model.weights.pho else None
         with stage("segmentation"):
             if segments is None:
                 labels = segment(left, settings.segmentation, matched)
@@ -91,6 +90,7 @@ def estimate(
         with stage("regions"):
             regions = build_regions(labels, left)
         with stage("inference"):
+            words = words_of_pair(left, right) if settings.model.weights.pho else None
             regions, inference = infer_and_refine(
                 left,
                 regions,

@@ -84,8 +84,7 @@ class Result:
     @property
     def bound(self) -> float:
         """Proven lower bound on the energy over the last particles (with any labels)."""
-        iterations = self.inference.iterations
-        return iterations[-1].bound if iterations else self.inference.initial_bound
+        return self.inference.bound
 
     @property
     def gap(self) -> float:

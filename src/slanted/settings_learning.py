@@ -9,7 +9,7 @@ from slanted.settings_fields import Section, setting
 
 @dataclass(frozen=True)
 class LearningSettings(Section):
-    """Learning the six weights from ground truth (paper §3.3); no other command reads these."""
+    """Learning the weights from ground truth (paper §3.3); no other command reads these."""
 
     epsilon: float = setting(
         1.0,

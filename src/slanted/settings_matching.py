@@ -121,7 +121,7 @@ class MatchingSettings(Section):
     )
     out_of_view: float = setting(
         0.15,
-        "Matches in patches of up to this share of the image are dropped where the nearer surface "
+        "Matches in patches below this share of the image are dropped where the nearer surface "
         "on their right would be out of view; 0 = none.",
         unit="%",
         low=0.0,

@@ -68,7 +68,7 @@ class SegmentationSettings(Section):
 
 @dataclass(frozen=True)
 class WeightSettings(Section):
-    """The weights w of the energy Σ w φ, six of which the paper learns (§3.3); set by hand.
+    """The weights w of the energy Σ w φ, six of which the paper learns (§3.3); from tuning.
 
     φ_seg and φ_bdy1 are sums over pixels, the others small numbers a boundary or junction: with
     equal weights the latter would have no say.
@@ -123,7 +123,13 @@ class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
     particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
-    iterations: int = setting(1, "Times that particles are drawn anew.", low=0, high=1000)
+    iterations: int = setting(
+        1,
+        "Times that particles are drawn anew, before segments are refined; on segments of your own "
+        "the draws of refinement come on top.",
+        low=0,
+        high=1000,
+    )
     proposals: str = setting(
         "mixture",
         "Where particles come from: `paper` draws Gaussians, `paper+incumbent` keeps the current "

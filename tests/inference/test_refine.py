@@ -10,7 +10,9 @@ from slanted.regions import build_regions
 from slanted.settings import Settings
 from slanted.synthetic import make_scene
 
-SETTINGS = Settings().with_text({"inference.iterations": "2", "refinement.iterations": "2"})
+SETTINGS = Settings().with_text(
+    {"inference.iterations": "2", "refinement.iterations": "2", "refinement.rounds": "0"}
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,18 @@ def test_a_range_below_zero_gives_the_same_segments(scene):
     )
     low, _ = infer_and_refine(scene.left, coarse(scene), scene.disparity - 50, settings, rounds=1)
     assert (low.labels == plain.labels).mean() > 0.999
+
+
+@pytest.mark.parametrize("first", ["0", "1"])
+@pytest.mark.parametrize("later", ["0", "1"])
+def test_the_bound_is_that_of_the_last_segments(scene, first, later):
+    changes = {"inference.iterations": first, "refinement.iterations": later}
+    for rounds in (0, 1):
+        _, found = refined(scene, rounds, **changes)
+        assert found.bound <= found.energies.total(SETTINGS.model.weights) * (1 + 1e-9)
+
+
+def test_draws_of_rounds_that_are_left_out_come_first(scene):
+    changes = {"refinement.rounds": "2", "refinement.iterations": "1"}
+    assert len(refined(scene, 0, **changes)[1].iterations) == 2 + 2
+    assert len(refined(scene, 1, **changes)[1].iterations) == 2 + 1 + 1

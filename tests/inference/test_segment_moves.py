@@ -208,7 +208,7 @@ def test_splits_equal_their_naive_twin(labels, seed, split_size):
     matched[rng.random(labels.shape) < 0.1] = np.nan
     off = matched >= 1  # farther than 0.5 from level planes at 0
     option = replace(RefinementSettings(), split_size=split_size, split_distance=0.5)
-    ours, parent = split_segments(regions, matched, np.zeros((regions.count, 3)), option)
+    ours, parent, _ = split_segments(regions, matched, np.zeros((regions.count, 3)), option)
     twin, parents = naive_moves.split_segments(labels, off, matched, split_size, SMALLEST_PIECE)
     np.testing.assert_array_equal(ours, twin)
     assert parent.tolist() == parents
@@ -230,11 +230,22 @@ def box_scene():
 
 def test_a_box_inside_a_segment_becomes_a_segment():
     regions, matched, planes = box_scene()
-    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    labels, parent, _ = split_segments(regions, matched, planes, RefinementSettings())
     assert parent.tolist() == [0, 1, -1]
     expected = regions.labels.copy()
     expected[8:18, 10:22] = 2
     np.testing.assert_array_equal(labels, expected)
+
+
+def test_what_joins_a_patch_does_not_tilt_its_plane():
+    regions, matched, planes = box_scene()
+    matched[11:14, 13:16] = 5  # a hole of nine pixels, which joins the patch
+    labels, parent, core = split_segments(regions, matched, planes, RefinementSettings())
+    assert parent.tolist() == [0, 1, -1]
+    assert (labels[11:14, 13:16] == 2).all()
+    assert not core[11:14, 13:16].any()
+    a, b, c = fit_patches(labels, 2, matched, core)[0]
+    np.testing.assert_allclose([a, b, c + 10 * a], [0.5, 0, 15], atol=0.02)
 
 
 def test_a_box_that_cuts_a_segment_leaves_two_of_its_plane():
@@ -242,7 +253,7 @@ def test_a_box_that_cuts_a_segment_leaves_two_of_its_plane():
     matched[:, 18:24] = 15
     matched[8:18, 10:18] = 5
     matched[:, 24:26] = np.nan
-    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    labels, parent, _ = split_segments(regions, matched, planes, RefinementSettings())
     assert parent.tolist() == [0, 0, 1, -1]
     assert [int(labels[0, x]) for x in (0, 18, 24, 40)] == [0, 3, 1, 2]
 
@@ -251,7 +262,7 @@ def test_crumbs_join_the_longest_neighbour():
     regions, matched, planes = box_scene()
     matched[20:, 20:] = 15  # over both segments
     matched[25:27, 37:40] = np.nan
-    labels, parent = split_segments(regions, matched, planes, RefinementSettings())
+    labels, parent, _ = split_segments(regions, matched, planes, RefinementSettings())
     assert parent.tolist() == [0, 1, -1, -1]
     assert (labels[20:, 20:] == 3).all()
 
@@ -263,7 +274,7 @@ def test_without_patches_segments_stay_as_they_are(option):
     regions, matched, planes = box_scene()
     swapped = build_regions(1 - regions.labels)  # numbers that are not in raster order
     chosen = replace(RefinementSettings(), **option)
-    labels, parent = split_segments(swapped, matched, planes, chosen)
+    labels, parent, _ = split_segments(swapped, matched, planes, chosen)
     np.testing.assert_array_equal(labels, swapped.labels)
     assert parent.tolist() == [0, 1]
 
@@ -273,7 +284,7 @@ def test_planes_are_cut_off_as_when_drawn():
     matched[:] = 0
     low = planes - [0, 0, 15]
     assert len(split_segments(regions, matched, low, RefinementSettings())[1]) == 1
-    labels, _ = split_segments(regions, matched, low, RefinementSettings(), lowest=0.0)
+    labels, _, _ = split_segments(regions, matched, low, RefinementSettings(), lowest=0.0)
     np.testing.assert_array_equal(labels, regions.labels)
 
 
@@ -284,7 +295,7 @@ def test_planes_of_patches_are_least_squares(labels, seed):
     first = int(labels.max() // 2)
     matched = rng.normal(20, 3, labels.shape).astype(np.float32)
     matched[rng.random(labels.shape) < 0.2] = np.nan
-    found = fit_patches(labels, first, matched)
+    found = fit_patches(labels, first, matched, ~np.isnan(matched))
     assert len(found) == labels.max() + 1 - first
     for k, plane in enumerate(found, start=first):
         rows, columns = np.nonzero((labels == k) & ~np.isnan(matched))

@@ -77,3 +77,9 @@ def test_16_bit_and_large_images():
 def test_nothing_to_match_says_nothing():
     flat = np.zeros((50, 60), np.uint8)
     assert check_rectification(flat, flat, SETTINGS) is None
+
+
+def test_the_same_image_twice_is_noticed():
+    image = np.random.default_rng(0).integers(0, 256, (200, 300)).astype(np.uint8)
+    with pytest.warns(SlantedWarning, match="both images are the same"):
+        check_rectification(image, image.copy(), SETTINGS)

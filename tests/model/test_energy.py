@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 import naive_model
 from model.scenes import blocks, maps, scene, scenes, seeds
 from regions.label_maps import SPECIAL_MAPS
 from slanted.errors import InputError
 from slanted.labels import BoundaryLabel
 from slanted.model import Energies, build_factor_graph, observe
-from slanted.model.energy import energy
+from slanted.model.energy import cheapest_labels, energy
 from slanted.model.junctions import junction4_kinds
 from slanted.regions import build_regions
 from slanted.settings import ModelSettings, WeightSettings
@@ -83,6 +84,22 @@ def test_the_factor_graph_is_of_the_right_shape():
     assert graph.edge_costs.shape == (E, 4, N, N)
     assert graph.junctions4.shape == (12, 4)
     assert {array.dtype for array in vars(graph).values()} == {np.dtype(np.int32), np.dtype(float)}
+
+
+@settings(max_examples=30, deadline=None)
+@given(scenes)
+def test_cheapest_labels_are_those_of_least_cost_on_their_own(scene):
+    found = cheapest_labels(scene.regions, scene.planes, MODEL)
+    points = naive.pixels_of(scene.labels)
+    for e, (i, j) in enumerate(scene.regions.edges.tolist()):
+        pair = points[i], points[j]
+        costs = [
+            MODEL.weights.bdy2
+            * naive_model.compatibility_cost(label, *pair, scene.planes[i], scene.planes[j], MODEL)
+            + MODEL.weights.col * naive_model.colour_cost(label, *pair, scene.image, MODEL)
+            for label in BoundaryLabel
+        ]
+        assert costs[found[e]] <= min(costs) + 1e-6
 
 
 def test_one_segment():

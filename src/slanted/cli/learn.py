@@ -179,5 +179,7 @@ def _lines(learned: Learned) -> list[str]:
         if key.startswith("out-3px") or key.startswith("D1")
     ]
     lines += ["", *table(("training error, %", "before", "after"), errors)]
+    if learned.after["out-3px-all"] > learned.before["out-3px-all"]:
+        lines.append("These weights are worse than those it started from; see docs/learning.md.")
     spent = ", ".join(f"{name} {value:.0f} s" for name, value in learned.seconds.items())
     return [*lines, "", f"{learned.method}; stopped by {learned.reason}", spent]

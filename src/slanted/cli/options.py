@@ -63,7 +63,8 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
                      help="Settings as TOML, laid over the preset."),
         click.option("--preset", default="default", show_default=True, metavar="NAME",
-                     help="`default` is our choice, `paper` follows the publication."),
+                     help="`default` is the best we know; `paper` reproduces the publication, with "
+                     "far more errors."),
     ):  # fmt: skip
         decorated = option(decorated)
     return decorated

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 DATA_SCALES = 0.5, 8.0
 """Least and largest factor of the data potentials."""
 UNKNOWN = Energies(*[nan] * len(fields(Energies)))
+"""Features that were not asked for."""
 DIFFERENT = 1.0
 """Pixels, rms over a segment, by which planes must differ to count as alternatives."""
 
@@ -96,6 +97,8 @@ class Inference:
     initial_energy, initial_bound
         Of the local fits with the best labels found for them, and below which no labels get; not a
         number if labels were given to start from.
+    bound
+        On these segments no choice among the last particles, with any labels, costs less.
     iterations
         The outer iterations, in order.
     confidence
@@ -113,6 +116,7 @@ class Inference:
     energies: Energies
     initial_energy: float
     initial_bound: float
+    bound: float
     iterations: tuple[Iteration, ...]
     confidence: Floats
     noise: float
@@ -126,6 +130,7 @@ def infer(
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
     start: Start | None = None,
+    draws: int | None = None,
     measure: bool = True,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
@@ -146,6 +151,8 @@ def infer(
         Census words of both views, for φ_pho; without them it is 0.
     start
         What to go on from; by default the local fits.
+    draws
+        How often to draw particles if there is no start; by default as the settings say.
     measure
         Whether to evaluate the features of the solution, which nothing but a report needs.
     threads
@@ -158,7 +165,8 @@ def infer(
     observations = observe(regions, matched, weights, lowest, words)
     if start is None:
         local = fit_local_planes(regions, observations, settings.model.truncation)
-        start = Start(local, match_noise(observations, local), 0, settings.inference.iterations)
+        count = settings.inference.iterations if draws is None else draws
+        start = Start(local, match_noise(observations, local), 0, count)
     else:
         start = replace(start, planes=start.planes - floor)
     observations = observations.scaled(data_scale(start.noise, settings.model))
@@ -224,14 +232,14 @@ def _infer(
     progress: Callable[[int, Iteration], None] | None,
 ) -> Inference:
     planes, labels, inference = start.planes, start.labels, settings.inference
-    initial = topology = None
+    initial, topology, bound = None, None, -inf
     if labels is None:
         graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
         topology = build_topology(graph)
         # Messages would improve these labels little, and the iterations do so anyway.
         sweeps = 0 if start.count else inference.sweeps
         initial = _solve(graph, topology, settings, threads, None, sweeps)
-        labels = initial.labels
+        labels, bound = initial.labels, initial.bound
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
@@ -242,7 +250,7 @@ def _infer(
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
         solution = _solve(graph, topology, settings, threads, incumbent, inference.sweeps)
         planes = particles[np.arange(regions.count), solution.planes]
-        labels = solution.labels
+        labels, bound = solution.labels, solution.bound
         margins = _margins(regions, particles, solution)
         confidence = np.where(np.isfinite(margins), margins, confidence)
         iterations.append(
@@ -259,6 +267,7 @@ def _infer(
         energies=UNKNOWN,
         initial_energy=nan if initial is None else initial.energy,
         initial_bound=nan if initial is None else initial.bound,
+        bound=bound,
         iterations=tuple(iterations),
         confidence=confidence,
         noise=start.noise,

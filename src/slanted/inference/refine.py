@@ -57,7 +57,8 @@ def infer_and_refine(
     regions
         The segments to start from, built with it.
     rounds
-        Times that segments are refined; with 0 they stay as they are.
+        Times that segments are refined; with 0 they stay as they are. Of fewer than the settings
+        ask for, the draws of the others come first.
     matched, settings, weights, words, threads, progress
         As for `slanted.inference.pcbp.infer`.
 
@@ -76,7 +77,7 @@ def infer_and_refine(
         threads=threads,
         progress=progress,
     )
-    found = solve(regions, measure=rounds == 0)
+    found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
     for step in range(1, rounds + 1):
@@ -99,6 +100,12 @@ def infer_and_refine(
     return regions, found
 
 
+def _first_draws(settings: Settings, rounds: int) -> int:
+    """Return how often particles are drawn on the first segments."""
+    left_out = max(0, settings.refinement.rounds - rounds)
+    return settings.inference.iterations + left_out * settings.refinement.iterations
+
+
 def _split(
     regions: Regions, matched: Map, planes: Floats, settings: Settings
 ) -> tuple[Ints, Floats]:
@@ -110,6 +117,6 @@ def _split(
         (H, W), and (n, 3) about (0, 0).
     """
     lowest = lowest_disparity(settings)
-    labels, parent = split_segments(regions, matched, planes, settings.refinement, lowest)
+    labels, parent, core = split_segments(regions, matched, planes, settings.refinement, lowest)
     kept = about_origin(regions, planes)[parent[parent >= 0]]
-    return labels, np.concatenate([kept, fit_patches(labels, len(kept), matched)])
+    return labels, np.concatenate([kept, fit_patches(labels, len(kept), matched, core)])

@@ -167,7 +167,7 @@ def split_segments(
     settings: RefinementSettings,
     lowest: float = -np.inf,
     highest: float = np.inf,
-) -> tuple[Ints, Starts]:
+) -> tuple[Ints, Starts, NDArray[np.bool_]]:
     """Make segments of the matches that the planes cannot explain.
 
     Matches farther than `split_distance` from their segment's plane form patches, over the borders
@@ -196,6 +196,8 @@ def split_segments(
         in raster order. Where there is no patch, those of `regions`.
     parent
         (n',) segment whose plane a piece keeps; −1 for a patch, which wants a plane of its own.
+    core
+        (H, W) the matches that made the patches; small pieces may have joined these.
     """
     patches = _patches(regions, matched, planes, settings, lowest, highest)
     marked = np.where(patches < 0, regions.labels, patches + np.int32(regions.count))
@@ -211,7 +213,7 @@ def split_segments(
     number = np.empty(len(into), np.int32)
     number[kept] = np.arange(len(kept))
     parent = np.where(origin[kept] < regions.count, origin[kept], -1)
-    return number[into][pieces], parent
+    return number[into][pieces], parent, patches >= 0
 
 
 def _patches(
@@ -254,13 +256,14 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     return into
 
 
-def fit_patches(labels: Ints, first: int, matched: Map) -> Floats:
+def fit_patches(labels: Ints, first: int, matched: Map, core: NDArray[np.bool_]) -> Floats:
     """Return (m, 3) least-squares planes about (0, 0) of the segments `first`, first + 1, ….
 
-    Patches are small steps from match to match and need no robust fit. Slopes that a narrow patch
+    Fitted to the matches of `core`, which are small steps from one to the next and need no robust
+    fit. Slopes that a narrow patch
     cannot tell are level: they are drawn to zero as if by one match a pixel away.
     """
-    rows, columns = np.nonzero((labels >= first) & ~np.isnan(matched))
+    rows, columns = np.nonzero((labels >= first) & core)
     number, d = labels[rows, columns] - first, matched[rows, columns].astype(np.float64)
     count = int(labels.max()) + 1 - first
 

@@ -49,7 +49,7 @@ class Learned:
     Parameters
     ----------
     weights
-        (7,) in the order of `slanted.learning.examples.NAMES`; seg is 1 unless it is 0.
+        (8,) in the order of `slanted.learning.examples.NAMES`; seg is 1 unless it is 0.
     scale
         The weights at which the objective is least are so many times these.
     evaluations

@@ -60,9 +60,9 @@ class Share:
     value
         f(w, λ).
     gradient
-        (7,) ∂f/∂w.
+        (8,) ∂f/∂w.
     expectation
-        (7,) features expected under the beliefs; φ(gt) less the gradient.
+        (8,) features expected under the beliefs; φ(gt) less the gradient.
     sweeps
         Done for this evaluation.
     """
@@ -116,7 +116,7 @@ class ImageObjective:
         Parameters
         ----------
         weights
-            (7,) ≥ 0, in the order of `slanted.learning.examples.NAMES`.
+            (8,) ≥ 0, in the order of `slanted.learning.examples.NAMES`.
         epsilon
             ε ≥ 0.
         sweeps

@@ -65,6 +65,7 @@ def load_frame(run: str, number: int, frame: Frame, settings: Settings) -> Loade
     from slanted.evaluation.metrics import evaluate
     from slanted.io import read_image
     from slanted.pipeline import estimate
+    from slanted.threads import thread_limit
 
     truth, visible = frame.load_ground_truth()
     left = read_image(frame.left)
@@ -76,7 +77,8 @@ def load_frame(run: str, number: int, frame: Frame, settings: Settings) -> Loade
                 "use files of one resolution"
             )
         result = estimate(left, read_image(frame.right), settings)
-        example = build_example(frame.name, result, truth, settings)
+        with thread_limit(settings.threads):
+            example = build_example(frame.name, result, truth, settings)
     except InputError as error:
         raise InputError(f"{frame.name}: {error}") from error
     add_example(run, number, example)

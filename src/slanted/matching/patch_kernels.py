@@ -70,8 +70,8 @@ def count_implausible(
 ) -> NDArray[np.int64]:
     """Count the pixels of each patch that look like strays where nothing could be matched.
 
-    That are those with a trusted match on their right, in the same row, that is nearer by more than
-    `step` and would be out of the right view if its surface went on to them.
+    Those whose next trusted match on the right, in the same row, is nearer by more than `step` and
+    would be out of the right view if its surface went on to them.
 
     Parameters
     ----------

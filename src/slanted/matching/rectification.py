@@ -90,6 +90,13 @@ def check_rectification(
     found = measure_rectification(left, right, min_disparity)
     if found is None:
         return None
+    if np.array_equal(left, right):
+        warnings.warn(
+            "left, right: both images are the same, so that every disparity is 0; check the names",
+            SlantedWarning,
+            stacklevel=2,
+        )
+        return found
     offset = found.vertical_offset
     measured = f"{offset:.1f} px (median of {found.matches} matches)"
     if offset > settings.refuse_offset and settings.check == "refuse":

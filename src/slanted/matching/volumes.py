@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,21 @@ MOST_KEPT = 192 * 2**20
 """Bytes; larger volumes are given back to the system."""
 
 _spare: list[NDArray[np.uint8]] = []
-"""At most one, and none while it is in use: taking and giving back are each one step of the list,
-so threads that match at the same time never share it."""
+"""At most one, and none while it is in use."""
+_lock = Lock()
 
 
 @contextmanager
 def volume(shape: tuple[int, ...], dtype: DTypeLike) -> Iterator[NDArray[Any]]:
     """Give an array whose content is whatever it was, for use inside the block only."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    try:
-        memory = _spare.pop()
-    except IndexError:
-        memory = np.empty(0, np.uint8)
+    with _lock:
+        memory = _spare.pop() if _spare else np.empty(0, np.uint8)
     if memory.size < size:
         memory = np.empty(size, np.uint8)
     try:
         yield memory[:size].view(dtype).reshape(shape)
     finally:
-        if memory.size <= MOST_KEPT and not _spare:
-            _spare.append(memory)
+        with _lock:
+            if memory.size <= MOST_KEPT and not _spare:
+                _spare.append(memory)

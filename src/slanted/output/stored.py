@@ -19,6 +19,7 @@ from slanted.labels import BoundaryLabel
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Iteration
+    from slanted.model.energy import Energies
     from slanted.regions import Regions
     from slanted.result import Result
 
@@ -105,7 +106,6 @@ def read_result(folder: Path) -> Result:
     from slanted.inference.pcbp import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
-    from slanted.model.energy import Energies
     from slanted.regions import build_regions
     from slanted.result import Result
     from slanted.settings import Settings
@@ -125,9 +125,10 @@ def read_result(folder: Path) -> Result:
             planes,
             arrays["labels"],
             arrays["initial_planes"],
-            Energies(**{name: float(value) for name, value in record["features"].items()}),
+            _features(folder, record),
             float(record["initial_energy"]),
             float(record["initial_bound"]),
+            float(record["bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
             arrays["confidence"],
             float(record["noise"]),
@@ -152,6 +153,15 @@ def read_result(folder: Path) -> Result:
         raise FileError(
             folder, f"expected a result of slanted, but its parts do not fit ({error})"
         ) from error
+
+
+def _features(folder: Path, record: dict[str, Any]) -> Energies:
+    from slanted.model.energy import Energies
+
+    names = [field.name for field in dataclasses.fields(Energies)]
+    if set(names) != set(record.get("features", ())):
+        raise FileError(folder, "was written by another version of slanted; run it again")
+    return Energies(**{name: float(record["features"][name]) for name in names})
 
 
 def _iteration(step: dict[str, Any]) -> Iteration:

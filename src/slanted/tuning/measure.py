@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from slanted.matching.census import Words
 
 KEPT = 12
-"""Pairs whose intermediate results a process keeps, about 12 MB each on KITTI."""
+"""Pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
 
 
 @dataclass(frozen=True)
