@@ -73,7 +73,7 @@ def test_boundaries_are_painted_by_label_and_side():
         painted = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist() if any(pixel)}
         assert painted == {LABEL_COLOURS[names[label]]}
         columns = np.unique(np.nonzero(picture.any(axis=2))[1]).tolist()
-        assert columns == {2: [5], 3: [6]}.get(int(label), [5, 6])  # on the front segment
+        assert columns == {2: [4, 5], 3: [6, 7]}.get(int(label), [5, 6])  # on the front segment
 
 
 @pytest.mark.parametrize(

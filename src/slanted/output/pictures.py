@@ -155,7 +155,7 @@ def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> N
 
     The paper's "left" and "right" are the first and second segment of a pair. A reader sees sides
     of the image, so occlusions are painted by whether the front segment lies to the left (or, where
-    one is above the other, above), and on the front segment's own pixels.
+    one is above the other, above), on the front segment's pixels of the boundary and last.
     """
     from slanted.labels import BoundaryLabel
     from slanted.segmentation.colour import as_rgb8
@@ -182,7 +182,11 @@ def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> N
         one, other = here[differ], there[differ]
         keys = zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True)
         edge = np.array([edge_of[key] for key in keys], np.int64)
-        for owner, pixels in ((one, a[differ]), (other, b[differ])):
-            shown = (front[edge] == -1) | (front[edge] == owner)
+        shown = front[edge] == -1
+        for pixels in (a[differ], b[differ]):
             picture[pixels[shown]] = colours[edge[shown]]
+    edge = np.repeat(np.arange(len(labels)), np.diff(regions.boundary_start))
+    pixels = regions.boundary_pixels
+    in_front = regions.labels.reshape(-1)[pixels] == front[edge]
+    picture[pixels[in_front]] = colours[edge[in_front]]
     return picture.reshape(*regions.labels.shape, 3)
