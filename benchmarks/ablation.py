@@ -10,17 +10,14 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from multiprocessing import get_context
 from typing import Any
 
 from common import ROOT, data_folder, record
+from slanted.errors import InputError
 from slanted.evaluation.datasets import find_frames
-from slanted.evaluation.methods import FULL_MODEL, evaluate_frames
+from slanted.evaluation.methods import FULL_MODEL
 from slanted.evaluation.metrics import mean_metrics
+from slanted.experiments.measurements import Job, Store, measure_all
 from slanted.settings import Settings
 
 FOLDER = ROOT / "benchmarks" / "results" / "ablation"
@@ -51,25 +48,24 @@ SPLITS = (
 )
 
 
-def measure(settings: Settings, limits: dict[str, int], pool: ProcessPoolExecutor) -> list[str]:
-    """Return errors noc / all of each split, from a file if they are there."""
+def measure(settings: Settings, limits: dict[str, int]) -> list[str]:
+    """Return errors noc / all of each split, from files if they are there."""
     cells = []
     for dataset, split, metric in SPLITS:
         frames = find_frames(dataset, data_folder() / dataset, split, limits[dataset])
-        names = " ".join(frame.name for frame in frames)
-        digest = hashlib.sha256((settings.to_toml() + names).encode()).hexdigest()[:16]
-        path = FOLDER / f"{digest}.json"
-        if not path.exists():
-            runs = [pool.submit(evaluate_frames, [f], FULL_MODEL, settings) for f in frames]
-            path.write_text(json.dumps(mean_metrics([run.result()["mean"] for run in runs])))
-        found = json.loads(path.read_text())
-        cells.append(f"{found[f'{metric}-noc']:.2f} / {found[f'{metric}-all']:.2f}")
+        jobs = [Job(dataset, frame, FULL_MODEL, settings) for frame in frames]
+        found = measure_all(jobs, Store(FOLDER), 2)
+        for measured in found.values():
+            if measured.problem:
+                raise InputError(measured.problem)
+        mean = mean_metrics([measured.scores for measured in found.values()])
+        cells.append(f"{mean[f'{metric}-noc']:.2f} / {mean[f'{metric}-all']:.2f}")
     return cells
 
 
 def plans() -> dict[str, Settings]:
     """Return every row's settings."""
-    default = replace(Settings(), threads=1)
+    default = Settings()
     everything = {key: value for changes in OFF.values() for key, value in changes.items()}
     rows = {"`default`": default}
     rows |= {f"without {name}": default.with_text(changes) for name, changes in OFF.items()}
@@ -92,11 +88,10 @@ def main() -> None:
     head = [f"{dataset} {split}, {metric}" for dataset, split, metric in SPLITS]
     lines = ["| | " + " | ".join(head) + " |", "|---" * (1 + len(head)) + "|"]
     results: dict[str, Any] = {}
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        for name, settings in plans().items():
-            results[name] = measure(settings, limits, pool)
-            lines.append(f"| {name} | " + " | ".join(results[name]) + " |")
-            print(lines[-1], flush=True)  # noqa: T201
+    for name, settings in plans().items():
+        results[name] = measure(settings, limits)
+        lines.append(f"| {name} | " + " | ".join(results[name]) + " |")
+        print(lines[-1], flush=True)  # noqa: T201
     (FOLDER / "table.md").write_text("\n".join(lines) + "\n")
     record("ablation", arguments, results)
 

@@ -12,7 +12,6 @@ from scipy import ndimage
 import naive_moves
 from regions.label_maps import SPECIAL_MAPS, label_maps, voronoi
 from slanted.inference.move_kernels import (
-    RING,
     SINGLE_RUNS,
     SMALLEST_SEGMENT,
     MoveWeights,
@@ -31,6 +30,8 @@ from slanted.inference.segment_moves import (
 from slanted.regions import build_regions
 from slanted.settings_refinement import RefinementSettings
 
+RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
+"""The eight pixels round one, row and column. Neighbours in this cycle share a side."""
 SEEDS = st.integers(0, 2**32 - 1)
 small_maps = st.builds(voronoi, st.integers(4, 8), st.integers(4, 9), st.integers(2, 5), SEEDS)
 

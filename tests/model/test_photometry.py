@@ -6,10 +6,11 @@ import pytest
 from slanted.inference.local_fit import fit_local_planes
 from slanted.matching.census import Words, words_of_pair
 from slanted.model.observations import observe
-from slanted.model.photometry import BITS, HIDDEN, photometric_cost
+from slanted.model.photometry import HIDDEN, photometric_cost
 from slanted.pipeline import estimate
 from slanted.regions import build_regions
 from slanted.settings import Settings
+from slanted.settings_matching import CENSUS_BITS
 from slanted.synthetic import make_scene
 
 
@@ -32,7 +33,7 @@ def test_the_true_disparity_costs_nothing_and_hidden_pixels_a_constant():
     assert cost[0, 0] == 0
     assert cost[0, 1] > 0.4 * regions.size[0]
     # Half of the pixels are looked at and count for two; at 11 px more of them leave the view.
-    assert cost[1, 0] == 12 * 7 * HIDDEN / BITS
+    assert cost[1, 0] == 12 * 7 * HIDDEN / CENSUS_BITS
     np.testing.assert_array_equal(photometric_cost(regions, observe(regions, nothing), planes), 0)
     # Disparities counted from elsewhere make no difference, and weights do.
     low, shift = observe(regions, nothing, lowest=-5.0, words=words), np.array([0, 0, 5])
@@ -48,7 +49,7 @@ def test_what_is_behind_something_nearer_is_hidden():
     planes = np.array([[[0, 0, 7.0]]])
     hidden = photometric_cost(regions, observe(regions, nearer, words=words), planes)
     free = photometric_cost(regions, observe(regions, nearer * np.nan, words=words), planes)
-    assert hidden - free == pytest.approx(12 * 10 * HIDDEN / BITS)
+    assert hidden - free == pytest.approx(12 * 10 * HIDDEN / CENSUS_BITS)
 
 
 def test_words_do_not_depend_on_bits_or_colours():

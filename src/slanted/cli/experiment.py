@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import PathArgument, report_options
+from slanted.cli.options import PathArgument, dataset_folder, report_options
 from slanted.cli.report import Report
 from slanted.errors import InputError
 
@@ -79,12 +79,11 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
                 "middlebury, or set SLANTED_DATA to the folder that holds them"
             )
         return {name: Path(folder) / name for name in DATASETS if (Path(folder) / name).is_dir()}
+    expected = f"--data: expected DATASET:PATH with one of {', '.join(DATASETS)}"
     found = {}
     for text in datasets:
-        name, colon, path = text.partition(":")
-        if not colon or name not in DATASETS:
-            raise InputError(
-                f"--data: expected DATASET:PATH with one of {', '.join(DATASETS)}, got {text!r}"
-            )
+        name, path = dataset_folder(text, expected)
+        if name not in DATASETS:
+            raise InputError(f"{expected}, got {text!r}")
         found[name] = Path(path)
     return found

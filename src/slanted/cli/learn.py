@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import PathArgument, report_options, settings_options
+from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
 from slanted.cli.report import Report, table
 
 if TYPE_CHECKING:
@@ -78,11 +78,7 @@ def command(
         raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
     if output.is_dir():
         raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
-    name, colon, folder = dataset.partition(":")
-    if not colon or not folder:
-        raise click.UsageError(
-            f"expected a dataset and its folder as in kitti2015:PATH, got {dataset!r}"
-        )
+    name, folder = dataset_folder(dataset)
     given = {OF_LEARNING[key][1]: text for key, text in short.items() if text is not None}
     settings = settings.with_text(given)
     with Report(quiet=quiet, as_json=as_json) as report:

@@ -126,6 +126,16 @@ def load_calibration(
     return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
 
 
+def dataset_folder(
+    text: str, expected: str = "expected a dataset and its folder as in kitti2015:PATH"
+) -> tuple[str, str]:
+    """Return the two parts of DATASET:PATH; an error starts with what was expected."""
+    name, colon, folder = text.partition(":")
+    if not colon or not folder:
+        raise click.UsageError(f"{expected}, got {text!r}")
+    return name, folder
+
+
 def refuse_without(needed: str, options: dict[str, Any]) -> None:
     """Refuse options that mean nothing without another one, rather than ignore them."""
     for name, value in options.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import PathArgument, report_options, settings_options
+from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
 from slanted.cli.report import Report, table
 from slanted.errors import InputError
 
@@ -145,11 +145,7 @@ def _targets(
 
     folders: dict[str, str] = {}
     for text in datasets:
-        name, colon, folder = text.partition(":")
-        if not colon or not folder:
-            raise click.UsageError(
-                f"expected a dataset and its folder as in kitti2015:PATH, got {text!r}"
-            )
+        name, folder = dataset_folder(text)
         if name in folders:
             raise click.UsageError(f"{name}: expected each dataset once, got it twice")
         folders[name] = folder

@@ -30,13 +30,14 @@ class Outcome:
     ----------
     plan
         The experiment.
-    tables
-        One for each dataset that there was.
+    datasets, tables
+        The datasets that there were, and one table for each.
     missing
         What could not be measured, and why, a sentence each.
     """
 
     plan: Plan
+    datasets: tuple[str, ...]
     tables: tuple[Table, ...]
     missing: tuple[str, ...]
 
@@ -57,8 +58,7 @@ class Outcome:
             "missing": list(self.missing),
         }
         files = {f"{name}.md": self.markdown(), f"{name}.json": json.dumps(content, indent=1)}
-        datasets = (table.title.split(",")[0] for table in self.tables)
-        for dataset, table in zip(datasets, self.tables, strict=True):
+        for dataset, table in zip(self.datasets, self.tables, strict=True):
             files[f"{name}-{dataset}.csv"] = table.csv()
         for file, text in files.items():
             write_bytes(folder / file, text.encode())
@@ -102,7 +102,7 @@ def run_experiment(
     found = {place: measured[job.key] for place, job in jobs.items()}
     missing += [f"{d}, {e}, {f}: {m.problem}" for (d, e, f), m in found.items() if m.problem]
     tables = [_table(plan, dataset, some, found) for dataset, some in frames.items()]
-    return Outcome(plan, tuple(tables), tuple(missing))
+    return Outcome(plan, tuple(frames), tuple(tables), tuple(missing))
 
 
 def _frames(

@@ -22,8 +22,6 @@ SMALLEST_SEGMENT = 8
 """Pixels below which no move takes a segment."""
 SMALLEST_GAIN = 1e-9
 """By which a move must lower the energy; less is rounding."""
-RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
-"""The eight pixels round one, row and column. Neighbours in this cycle share a side."""
 
 
 class MoveWeights(NamedTuple):

@@ -119,7 +119,8 @@ def find_matches(
     match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
     outside = (match_column < 0) | (match_column > left.shape[1] - 1)
     disparity[outside] = np.nan
-    drop_out_of_view(disparity, settings.out_of_view / 100)
+    if settings.out_of_view:
+        drop_out_of_view(disparity, settings.out_of_view / 100)
     if confidence is not None:
         confidence[np.isnan(disparity)] = 0.0
     return disparity, confidence

@@ -12,7 +12,6 @@ from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
 from slanted.matching.census import Words
 from slanted.model.data_kernels import gather_matches
-from slanted.model.photometry import Photometry
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Floats, Ints, Regions, Starts
@@ -44,14 +43,13 @@ class Observations:
     """B_ij ∩ F, about the centre of B_ij."""
     unmatched: Unmatched
     """S_i outside F."""
-    photometry: Photometry | None
+    words: Words | None
     """What the views look like; None if only their matches are known."""
 
     def scaled(self, factor: float) -> Observations:
         """Return observations whose every pixel counts `factor` times as much."""
-        seen = self.photometry
-        return Observations(
-            photometry=None if seen is None else replace(seen, weight=factor * seen.weight),
+        return replace(
+            self,
             segments=replace(self.segments, weight=factor * self.segments.weight),
             boundaries=replace(self.boundaries, weight=factor * self.boundaries.weight),
             unmatched=replace(self.unmatched, weight=factor * self.unmatched.weight),
@@ -110,7 +108,7 @@ def observe(
     right = right_view(given.astype(np.float32))
     return Observations(
         unmatched=Unmatched(start, pixels, right, lowest, 1.0),
-        photometry=None if words is None else Photometry(words, right, lowest, 1.0),
+        words=words,
         segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
         boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
     )

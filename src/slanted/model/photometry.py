@@ -9,25 +9,21 @@ block matching with windows that fit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.matching.census import Words
 from slanted.model.photometry_kernels import differing_bits
 from slanted.model.planes import check_particles
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Floats, Regions
 from slanted.row_pool import row_pool, rows_of
+from slanted.settings_matching import CENSUS_BITS
 from slanted.threads import current_threads
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
 
-BITS = 62
-"""Of a census word."""
 MOST = 28
 """Bits; words that have nothing to do with each other differ by half."""
 HIDDEN = 20
@@ -35,19 +31,6 @@ HIDDEN = 20
 bad one."""
 SAMPLED = 2
 """One pixel in so many is looked at: census windows overlap, neighbours tell much the same."""
-
-
-@dataclass(frozen=True, eq=False)
-class Photometry:
-    """Both views' census words, and what the right view shows."""
-
-    words: Words
-    right: NDArray[np.float32]
-    """(H, W) disparity of the right view, NaN where unknown."""
-    lowest: float
-    """What is to be added to the model's disparities to have those of the images."""
-    weight: float
-    """By which differences count, as matches do by theirs."""
 
 
 def photometric_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
@@ -68,14 +51,14 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
         (n, N, 3) α, β, γ about the centres of the segments.
     """
     planes = check_particles(regions, particles)
-    seen = observations.photometry
-    if seen is None:
+    words, seen = observations.words, observations.unmatched
+    if words is None:
         return np.zeros(planes.shape[:2])
     inputs = (
         regions.pixel_start,
         regions.pixel_order,
-        seen.words.left,
-        seen.words.right,
+        words.left,
+        words.right,
         seen.right,
         SLACK,
         float(MOST),
@@ -86,4 +69,4 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
     bits = np.empty(planes.shape[:2])
     with row_pool(current_threads()) as for_segments:
         for_segments(len(bits), rows_of(differing_bits, inputs, (bits,)))
-    return seen.weight * SAMPLED / BITS * bits
+    return seen.weight * SAMPLED / CENSUS_BITS * bits

@@ -40,7 +40,7 @@ class Unmatched:
     lowest: float
     """What is to be added to the model's disparities to have those of the images."""
     weight: float
-    """By which a contradiction counts, as matches do by theirs."""
+    """By which a pixel counts in φ_vis and φ_pho, as matches do by theirs."""
 
 
 def right_view(disparity: NDArray[np.float32]) -> NDArray[np.float32]:
