@@ -123,7 +123,7 @@ class Result:
         owner = np.where(label == BoundaryLabel.LEFT_OCCLUSION, left, owner)
         return np.where(label == BoundaryLabel.RIGHT_OCCLUSION, right, owner)
 
-    def save(self, folder: Path | str, left: Any = None) -> None:
+    def save(self, folder: Path | str, left: Any = None, right: Any = None) -> None:
         """Write the result to a folder; see ``docs/result.md`` for its files.
 
         Parameters
@@ -132,11 +132,13 @@ class Result:
             Made if missing; files of an earlier result are replaced.
         left
             The left image, for pictures; without it the pictures that need it are left out.
+        right
+            The right image, kept for the viewer, which needs it to run inference again.
         """
         from slanted.output.folder import whole_folder, write_result
 
         with whole_folder(Path(folder)) as staging:
-            write_result(staging, self, left)
+            write_result(staging, self, left, right=right)
 
     @classmethod
     def load(cls, folder: Path | str) -> Result:

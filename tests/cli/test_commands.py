@@ -63,7 +63,10 @@ def test_run_writes_what_it_says(pair, capsys):
     np.testing.assert_allclose(maps[0], maps[2], atol=1 / 512)
     saved = Settings.load(pair / "out" / "settings.toml")
     assert (saved.seed, saved.matching.max_disparity) == (3, 64)
-    assert read_image(pair / "out" / "disparity_colour.png").shape == (240, 360, 3)
+    picture = read_image(pair / "out" / "disparity_colour.png")
+    assert picture.shape[1:] == (360, 3)
+    assert picture.shape[0] > 240  # the legend lies below
+    np.testing.assert_array_equal(read_image(pair / "out" / "right.png"), RIGHT[:240, :360])
 
 
 def test_run_with_calibration_adds_depth_in_metres(pair):

@@ -14,6 +14,8 @@ from slanted.output.pictures import (
     ERROR_COLOURS,
     JUNCTION3_COLOUR,
     JUNCTION4_COLOUR,
+    NO_RIVAL_COLOUR,
+    colour_confidence,
     colour_disparity,
     colour_error,
     colour_segments,
@@ -122,3 +124,12 @@ def test_the_energy_chart_shows_both_curves():
     for colour in (ENERGY_COLOUR, BOUND_COLOUR):
         assert (chart == colour).all(axis=2).sum() > 50
     assert energy_chart(replace(found, iterations=())).shape == chart.shape
+
+
+def test_confidence_is_dark_where_in_doubt_and_grey_without_a_rival():
+    regions = build_regions(LABELS)
+    picture = colour_confidence(regions, np.array([0.0, 10.0, 100.0, np.inf])).astype(int)
+    corners = [picture[0, 0], picture[0, -1], picture[-1, 0]]
+    assert corners[0].sum() < corners[1].sum() < corners[2].sum()
+    assert tuple(picture[-1, -1]) == NO_RIVAL_COLOUR
+    assert colour_confidence(regions, np.full(4, np.inf)).shape == (*LABELS.shape, 3)

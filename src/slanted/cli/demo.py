@@ -35,8 +35,21 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.inference.drawing import draw_disparity
     from slanted.io import write_image
     from slanted.matching.interpolation import interpolate_background
-    from slanted.output.folder import check_folder, file_names, whole_folder, write_result
-    from slanted.output.pictures import colour_disparity, colour_error, mosaic, paint_labels
+    from slanted.output.folder import (
+        check_folder,
+        disparity_picture,
+        file_names,
+        whole_folder,
+        write_result,
+    )
+    from slanted.output.legends import Legend, with_legend
+    from slanted.output.pictures import (
+        colour_error,
+        error_legend,
+        labels_legend,
+        mosaic,
+        paint_labels,
+    )
     from slanted.pipeline import estimate
 
     check_folder(output)
@@ -53,16 +66,24 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             maps["sgbm filled"] = compute_disparity("sgbm", left, right, settings)
         scores = {name: evaluate(disparity, truth) for name, disparity in maps.items()}
         scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
+        labels = paint_labels(left, result.regions, result.labels)
+        errors = {"matched_error.png": filled, "error.png": result.disparity}
         pictures = {
-            "ground_truth_colour.png": colour_disparity(truth, *scale),
-            "disparity_colour.png": colour_disparity(result.disparity, *scale),
-            "matched_error.png": colour_error(filled, truth),
-            "error.png": colour_error(result.disparity, truth),
+            "ground_truth_colour.png": disparity_picture(truth, scale),
+            "disparity_colour.png": disparity_picture(result.disparity, scale),
+            **{
+                name: with_legend(colour_error(disparity, truth), error_legend())
+                for name, disparity in errors.items()
+            },
         }
-        tiles = [left, paint_labels(left, result.regions, result.labels), *pictures.values()]
-        pictures |= {"left.png": left, "overview.png": mosaic(tiles)}
+        tiles = [
+            with_legend(left, Legend("left image")),
+            with_legend(labels, labels_legend()),
+            *pictures.values(),
+        ]
+        pictures["overview.png"] = mosaic(tiles)
         with whole_folder(output) as folder:
-            write_result(folder, result, left, CALIBRATION)
+            write_result(folder, result, left, CALIBRATION, right=right)
             for name, picture in pictures.items():
                 write_image(folder / name, picture)
             files = file_names(folder)

@@ -106,7 +106,7 @@ def command(
             progress=report.progress,
         )
         with whole_folder(output) as folder:
-            write_result(folder, result, images[0], calibration, inputs)
+            write_result(folder, result, images[0], calibration, inputs, images[1])
             files = file_names(folder)
     outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
     lines = [

@@ -47,7 +47,14 @@ def command(
     from slanted.io import read_disparity, read_image, write_image, write_labels
     from slanted.matching.images import check_image
     from slanted.output.folder import file_names, whole_folder
-    from slanted.output.pictures import colour_segments, grey_strength, paint_regions
+    from slanted.output.legends import Legend, with_legend
+    from slanted.output.pictures import (
+        colour_segments,
+        grey_strength,
+        paint_regions,
+        regions_legend,
+        strength_legend,
+    )
     from slanted.regions import build_regions
     from slanted.segmentation import make_ucm, segment
 
@@ -71,10 +78,15 @@ def command(
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
         with whole_folder(output) as folder:
             write_labels(folder / "segments.npy", regions.labels)
-            write_image(folder / "segments_colour.png", paint_regions(pixels, regions))
-            write_image(folder / "segments_mean.png", colour_segments(regions, pixels))
+            painted = with_legend(paint_regions(pixels, regions), regions_legend())
+            means = Legend("segments in their mean colours")
+            write_image(folder / "segments_colour.png", painted)
+            mean_colours = with_legend(colour_segments(regions, pixels), means)
+            write_image(folder / "segments_mean.png", mean_colours)
             if ucm is not None:
-                write_image(folder / "ucm.png", grey_strength(ucm.picture()))
+                strength = ucm.picture()
+                contours = with_legend(grey_strength(strength), strength_legend(strength))
+                write_image(folder / "ucm.png", contours)
             files = file_names(folder)
     counts = {
         "method": chosen.method,

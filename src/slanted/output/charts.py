@@ -10,6 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.output.legends import Legend, Swatch
+
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Inference
     from slanted.regions import Regions
@@ -37,6 +39,15 @@ def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.u
     rgb = cv2.cvtColor(np.rint(hsv)[None].astype(np.uint8), cv2.COLOR_HSV2RGB)[0]
     painted: NDArray[np.uint8] = rgb[regions.labels]
     return painted
+
+
+def planes_legend() -> Legend:
+    """Return the legend of `colour_planes`."""
+    tilts = (("nearer to the right", 0), ("below", 45), ("left", 90), ("above", 135))
+    hues = np.array([[[hue, 255, 230] for _, hue in tilts]], np.uint8)
+    colours = cv2.cvtColor(hues, cv2.COLOR_HSV2RGB)[0].tolist()
+    named = [Swatch(name, tuple(rgb)) for (name, _), rgb in zip(tilts, colours, strict=True)]
+    return Legend("planes", swatches=(*named, Swatch("level", (150, 150, 150))))
 
 
 def energy_chart(inference: Inference) -> NDArray[np.uint8]:

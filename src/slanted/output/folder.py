@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import uuid
@@ -23,9 +24,28 @@ from slanted.io import (
     write_ply,
 )
 from slanted.io.disparity import KITTI_LIMIT
-from slanted.output.charts import colour_planes, energy_chart
-from slanted.output.pictures import colour_disparity, paint_labels, paint_regions
-from slanted.output.stored import ARRAYS, RECORD, SETTINGS, encode_arrays, json_text
+from slanted.output.charts import colour_planes, energy_chart, planes_legend
+from slanted.output.legends import with_legend
+from slanted.output.pictures import (
+    colour_confidence,
+    colour_disparity,
+    confidence_legend,
+    disparity_legend,
+    disparity_scale,
+    labels_legend,
+    paint_labels,
+    paint_regions,
+    regions_legend,
+)
+from slanted.output.stored import (
+    ARRAYS,
+    LEFT,
+    RECORD,
+    RIGHT,
+    SETTINGS,
+    encode_arrays,
+    json_text,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,16 +55,19 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
+EXPORTS = ("mesh.ply", "mesh.glb", "mesh.obj", "mesh.mtl", "mesh_texture.png", "depth.png")
+"""What ``slanted export`` may add to a result, beside ``cloud.ply``."""
 OPTIONAL = (
     *("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
     *("disparity_filled_colour.png", "segments.npy", "result.npz", "planes_colour.png"),
+    *("confidence_colour.png", RIGHT, *EXPORTS),
     *(
         "energy.png",
         "error.png",
         "matched_error.png",
         "ground_truth_colour.png",
-        "left.png",
+        LEFT,
         "overview.png",
     ),
 )
@@ -103,6 +126,7 @@ def write_result(
     left: Image | None = None,
     calibration: Calibration | None = None,
     inputs: dict[str, Any] | None = None,
+    right: Image | None = None,
 ) -> None:
     """Write a result's files; ``docs/result.md`` lists them.
 
@@ -115,15 +139,20 @@ def write_result(
     left
         The left image, for the pictures that lie over it and the point cloud's colours.
     calibration
-        Adds ``depth.npy`` in metres and ``cloud.ply``.
+        Adds ``depth.npy`` in metres and ``cloud.ply``, and is recorded in ``run.json``.
     inputs
         Recorded in ``run.json``, such as file names.
+    right
+        The right image; kept, as the left one is, so that the viewer can run inference again.
     """
     disparity = result.disparity
     write_maps(folder, "disparity", disparity)
     write_labels(folder / "segments.npy", result.regions.labels)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
+    for name, image in ((LEFT, left), (RIGHT, right)):
+        if image is not None:
+            write_image(folder / name, image)
     if calibration is not None:
         write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity)))
         colours = np.full((*disparity.shape, 3), 128, np.uint8) if left is None else left
@@ -131,6 +160,7 @@ def write_result(
     write_bytes(folder / ARRAYS, encode_arrays(result))
     result.settings.save(folder / SETTINGS)
     record = {**result.summary(), "inputs": inputs or {}}
+    record["calibration"] = None if calibration is None else dataclasses.asdict(calibration)
     write_bytes(folder / RECORD, (json_text(record) + "\n").encode())
 
 
@@ -152,20 +182,34 @@ def write_matched(
     filled = interpolate_background(matched)
     for name, disparity in (("disparity", matched), ("disparity_filled", filled)):
         write_maps(folder, name, disparity)
-        write_image(folder / f"{name}_colour.png", colour_disparity(disparity))
+        write_image(folder / f"{name}_colour.png", disparity_picture(disparity))
     settings.save(folder / SETTINGS)
     known = 100 * float(np.isfinite(matched).mean())
     record = {"stopped_after": "matching", "matched_percent": known, "seconds": seconds}
     write_bytes(folder / RECORD, (json_text(record) + "\n").encode())
 
 
+def disparity_picture(
+    disparity: NDArray[np.float32], scale: tuple[float, float] | None = None
+) -> NDArray[np.uint8]:
+    """Return a disparity map in colours, with its legend; the scale is its own unless given."""
+    low, high = disparity_scale(disparity) if scale is None else scale
+    return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high))
+
+
 def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:
-    """Return the pictures of a result by file name."""
-    pictures = {"disparity_colour.png": colour_disparity(result.disparity)}
+    """Return the pictures of a result by file name, each with its legend."""
+    regions, labels, confidence = result.regions, result.labels, result.confidence
+    pictures = {"disparity_colour.png": disparity_picture(result.disparity)}
     if left is not None:
-        pictures["segments_colour.png"] = paint_regions(left, result.regions)
-        pictures["boundaries.png"] = paint_labels(left, result.regions, result.labels)
-    pictures["planes_colour.png"] = colour_planes(result.regions, result.planes)
+        segments = paint_regions(left, regions)
+        boundaries = paint_labels(left, regions, labels)
+        pictures["segments_colour.png"] = with_legend(segments, regions_legend())
+        pictures["boundaries.png"] = with_legend(boundaries, labels_legend())
+    planes = colour_planes(regions, result.planes)
+    doubts = colour_confidence(regions, confidence)
+    pictures["planes_colour.png"] = with_legend(planes, planes_legend())
+    pictures["confidence_colour.png"] = with_legend(doubts, confidence_legend(confidence))
     pictures["energy.png"] = energy_chart(result.inference)
     return pictures
 

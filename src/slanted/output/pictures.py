@@ -1,4 +1,8 @@
-"""Pictures of disparities, their errors, segments and boundary labels."""
+"""Pictures of disparities, their errors, confidence, segments and boundary labels, and legends.
+
+All colours of slanted are chosen here and in `slanted.output.charts`; a function that paints has
+beside it one that tells what its colours mean.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.output.legends import Legend, Swatch, scale_legend
 
 if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.regions import Regions
 
 UNKNOWN_COLOUR = (0, 0, 0)
+NO_RIVAL_COLOUR = (235, 235, 235)
+"""Of segments that no other plane was ever drawn for."""
+LEVELS = np.arange(256, dtype=np.uint8)
 
 BOUNDARY_COLOUR = (255, 220, 0)
 JUNCTION3_COLOUR = (0, 200, 255)
@@ -27,6 +35,7 @@ LABEL_COLOURS = {
     "right in front": (86, 180, 233),
 }
 """Of boundaries; Okabe and Ito's set, safe for colour-blind readers."""
+UNKNOWN = Swatch("unknown", UNKNOWN_COLOUR)
 
 ERROR_STEPS = np.array([0.1875, 0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0], np.float32)
 """Pixels at which the error picture changes colour: KITTI 2015's scale, doubling each time."""
@@ -61,19 +70,85 @@ def colour_disparity(
         Ends of the scale; by default the map's own 1 % and 99 % quantiles, so that a few outliers
         do not wash out the rest.
     """
-    import cv2
-
     known = np.isfinite(disparity)
-    if low is None or high is None:
-        quantiles = np.quantile(disparity[known], [0.01, 0.99]) if known.any() else (0.0, 1.0)
-        low = float(quantiles[0]) if low is None else low
-        high = float(quantiles[1]) if high is None else high
+    own_low, own_high = disparity_scale(disparity)
+    low = own_low if low is None else low
+    high = own_high if high is None else high
     span = max(high - low, 1e-6)
     level = np.clip((np.where(known, disparity, low) - low) / span, 0, 1) * 255
-    picture = cv2.applyColorMap(np.rint(level).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
-    painted: NDArray[np.uint8] = cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)
+    painted = viridis()[np.rint(level).astype(np.uint8)]
     painted[~known] = UNKNOWN_COLOUR
     return painted
+
+
+def disparity_scale(disparity: NDArray[np.float32]) -> tuple[float, float]:
+    """Return the ends of a map's own scale, in pixels: its 1 % and 99 % quantiles."""
+    known = disparity[np.isfinite(disparity)]
+    if not known.size:
+        return 0.0, 1.0
+    low, high = np.quantile(known, [0.01, 0.99])
+    return float(low), float(high)
+
+
+def disparity_legend(low: float, high: float, title: str = "disparity, px") -> Legend:
+    """Return the legend of `colour_disparity` on a scale."""
+    return scale_legend(title, viridis(), low, high, [UNKNOWN])
+
+
+def viridis() -> NDArray[np.uint8]:
+    """Return the 256 colours of disparities, RGB: perceptually even, safe for the colour-blind."""
+    import cv2
+
+    return _colour_map(cv2.COLORMAP_VIRIDIS)
+
+
+def cividis() -> NDArray[np.uint8]:
+    """Return the 256 colours of confidence, RGB, which nobody takes for disparities."""
+    import cv2
+
+    return _colour_map(cv2.COLORMAP_CIVIDIS)
+
+
+def _colour_map(number: int) -> NDArray[np.uint8]:
+    import cv2
+
+    colours: NDArray[np.uint8] = cv2.applyColorMap(LEVELS[:, None], number)[:, 0, ::-1]
+    return np.ascontiguousarray(colours)
+
+
+def colour_confidence(regions: Regions, confidence: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Paint each segment by its confidence on a logarithmic scale: dark deserves doubt.
+
+    Segments whose confidence is infinite, because no other plane was ever drawn, are light grey.
+    """
+    low, high = np.log1p(confidence_scale(confidence))
+    finite = np.isfinite(confidence)
+    level = (np.log1p(np.where(finite, confidence, 0)) - low) / (high - low)
+    colours = cividis()[np.rint(np.clip(level, 0, 1) * 255).astype(np.uint8)]
+    colours[~finite] = NO_RIVAL_COLOUR
+    painted: NDArray[np.uint8] = colours[regions.labels]
+    return painted
+
+
+def confidence_scale(confidence: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the scale of confidence: the 2 % and 98 % quantiles, at least 1 apart."""
+    known = confidence[np.isfinite(confidence)]
+    low, high = np.quantile(known, [0.02, 0.98]) if known.size else (0.0, 1.0)
+    return float(low), max(float(high), float(low) + 1)
+
+
+def confidence_legend(confidence: NDArray[np.float64]) -> Legend:
+    """Return the legend of `colour_confidence`."""
+    low, high = confidence_scale(confidence)
+    values = [factor * 10.0**k for k in range(-1, 9) for factor in (1, 3)]
+    start, end = np.log1p([low, high])
+    ticks = [
+        (float((np.log1p(value) - start) / (end - start)), f"{value:.15g}")
+        for value in (0.0, *values)
+        if low <= value <= high
+    ]
+    rival = Swatch("no rival", NO_RIVAL_COLOUR)
+    return Legend("confidence, energy", cividis(), tuple(ticks), (rival,))
 
 
 def colour_error(
@@ -95,6 +170,13 @@ def colour_error(
     painted = ERROR_COLOURS[steps]
     painted[~known] = UNKNOWN_COLOUR
     return painted
+
+
+def error_legend(title: str = "error, px") -> Legend:
+    """Return the legend of `colour_error`."""
+    count = len(ERROR_COLOURS)
+    ticks = [((k + 1) / count, f"{step:.2g}") for k, step in enumerate(ERROR_STEPS.tolist())]
+    return Legend(title, ERROR_COLOURS, tuple(ticks), (Swatch("no truth", UNKNOWN_COLOUR),))
 
 
 def mosaic(pictures: Sequence[NDArray[np.uint8]], columns: int = 2) -> NDArray[np.uint8]:
@@ -131,6 +213,13 @@ def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
     return picture
 
 
+def regions_legend() -> Legend:
+    """Return the legend of `paint_regions`."""
+    names = ("boundary", "3-way junction", "4-way junction")
+    colours = (BOUNDARY_COLOUR, JUNCTION3_COLOUR, JUNCTION4_COLOUR)
+    return Legend("segments", swatches=tuple(map(Swatch, names, colours)))
+
+
 def colour_segments(regions: Regions, image: Image) -> NDArray[np.uint8]:
     """Fill every segment with its mean colour: what the image is to the model."""
     from slanted.segmentation.colour import as_rgb8
@@ -148,6 +237,18 @@ def grey_strength(strength: NDArray[np.float32]) -> NDArray[np.uint8]:
     white = max(float(np.quantile(strength, 0.999)), 1e-6)
     level: NDArray[np.float32] = np.clip(strength / white, 0, 1) * 255
     return np.rint(level).astype(np.uint8)
+
+
+def strength_legend(strength: NDArray[np.float32]) -> Legend:
+    """Return the legend of `grey_strength`."""
+    white = max(float(np.quantile(strength, 0.999)), 1e-6)
+    return scale_legend("contour strength", np.repeat(LEVELS[:, None], 3, axis=1), 0, white)
+
+
+def labels_legend() -> Legend:
+    """Return the legend of `paint_labels`."""
+    swatches = tuple(Swatch(name, colour) for name, colour in LABEL_COLOURS.items())
+    return Legend("boundaries", swatches=swatches)
 
 
 def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:

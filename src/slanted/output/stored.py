@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ARRAYS = "result.npz"
 RECORD = "run.json"
 SETTINGS = "settings.toml"
+LEFT, RIGHT = "left.png", "right.png"
 
 
 def json_text(data: Any) -> str:
