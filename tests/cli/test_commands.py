@@ -242,6 +242,33 @@ def test_info(pair, capsys):
     assert json.loads(capsys.readouterr().out)
 
 
+def check_meshes(folder):
+    """No triangle of Motorcycle crosses an occlusion boundary; coplanar neighbours are joined."""
+    import trimesh
+
+    from slanted.labels import BoundaryLabel
+    from slanted.output.mesh import mesh_of
+    from slanted.result import Result
+
+    result = Result.load(folder)
+    mesh = mesh_of(result)
+    glb = trimesh.load(folder / "mesh.glb", force="mesh", process=False)
+    ply = trimesh.load(folder / "mesh.ply", process=False)
+    for opened in (glb, ply):
+        np.testing.assert_array_equal(opened.faces, mesh.faces)
+    middle = mesh.corners[mesh.faces].mean(axis=1)
+    u, v = np.rint(middle).astype(int).T
+    np.testing.assert_array_equal(result.regions.labels[v, u], mesh.segment)
+
+    vertices_of = [set() for _ in range(result.regions.count)]
+    for face, segment in zip(mesh.faces.tolist(), mesh.segment.tolist(), strict=True):
+        vertices_of[segment].update(face)
+    shared = [len(vertices_of[i] & vertices_of[j]) for i, j in result.regions.edges.tolist()]
+    shared, kinds = np.array(shared), result.labels
+    assert (shared[kinds >= BoundaryLabel.LEFT_OCCLUSION] == 0).all()
+    assert (shared[kinds == BoundaryLabel.COPLANAR] > 0).mean() > 0.97
+
+
 def test_demo(tmp_path, capsys):
     run("demo", "-o", str(tmp_path / "demo"))
     out = capsys.readouterr().out
@@ -251,6 +278,8 @@ def test_demo(tmp_path, capsys):
     formats = {"disparity.pfm", "disparity.npy", "disparity.png"}
     assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}
     assert names >= {"boundaries.png", "planes_colour.png", "energy.png", "matched_error.png"}
+    run("export", str(tmp_path / "demo"), "mesh.glb", "mesh.ply", "--quiet")
+    check_meshes(tmp_path / "demo")
     run("demo", "-o", str(tmp_path / "demo"), "--json", "--quiet")
     errors = json.loads(capsys.readouterr().out)["errors"]
     assert errors["slanted"]["out-2px-all"] < 11

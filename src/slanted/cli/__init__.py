@@ -13,7 +13,12 @@ import click
 from slanted import __version__
 from slanted.errors import SlantedError, SlantedWarning
 
-COMMANDS = ("run", "demo", "segment", "evaluate", "learn", "tune", "experiment", "info", "settings")
+COMMANDS = (
+    *("run", "demo", "export", "segment", "evaluate", "learn", "tune"),
+    *("experiment", "info", "settings"),
+)
+MODULES = {"report": "html_report"}
+"""Modules that are not named as their commands."""
 
 
 class _Commands(click.Group):
@@ -25,7 +30,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"slanted.cli.{cmd_name}").command
+        module = MODULES.get(cmd_name, cmd_name)
+        command: click.Command = import_module(f"slanted.cli.{module}").command
         return command
 
 

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from slanted.io.images import read_image, write_image
     from slanted.io.info import describe
     from slanted.io.label_images import read_labels, write_labels
-    from slanted.io.point_clouds import point_cloud, write_ply
+    from slanted.io.point_clouds import encode_ply, point_cloud, write_ply
 
 _MODULE_OF = {
     "DISPARITY_FORMATS": "slanted.io.disparity_formats",
     "Calibration": "slanted.io.calibration",
     "atomic_path": "slanted.io.files",
     "describe": "slanted.io.info",
+    "encode_ply": "slanted.io.point_clouds",
     "point_cloud": "slanted.io.point_clouds",
     "read_bytes": "slanted.io.files",
     "read_calibration": "slanted.io.calibration_files",
@@ -44,6 +45,7 @@ __all__ = [
     "Calibration",
     "atomic_path",
     "describe",
+    "encode_ply",
     "point_cloud",
     "read_bytes",
     "read_calibration",

@@ -65,12 +65,17 @@ def write_ply(
     points: NDArray[np.floating[Any]],
     colours: NDArray[np.uint8] | None = None,
 ) -> None:
-    """Write a point cloud as binary little-endian PLY.
+    """Write a point cloud as binary little-endian PLY; see `encode_ply`."""
+    write_bytes(path, encode_ply(points, colours))
+
+
+def encode_ply(
+    points: NDArray[np.floating[Any]], colours: NDArray[np.uint8] | None = None
+) -> bytes:
+    """Return a point cloud as binary little-endian PLY.
 
     Parameters
     ----------
-    path
-        The file.
     points
         ``(N, 3)``, finite.
     colours
@@ -103,7 +108,7 @@ def write_ply(
     if colours is not None:
         for channel, (name, _) in enumerate(_COLOUR):
             vertices[name] = colours[:, channel]
-    write_bytes(path, _ply_header(len(points), fields) + vertices.tobytes())
+    return _ply_header(len(points), fields) + vertices.tobytes()
 
 
 def _ply_header(count: int, fields: list[tuple[str, str]]) -> bytes:

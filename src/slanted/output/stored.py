@@ -112,7 +112,7 @@ def read_result(folder: Path) -> Result:
     from slanted.settings import Settings
 
     arrays = _read_arrays(folder / ARRAYS)
-    record = _read_record(folder / RECORD)
+    record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)
     try:
         regions = dataclasses.replace(
@@ -213,7 +213,8 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         raise FileError(path, f"expected the arrays of a result ({error})") from error
 
 
-def _read_record(path: Path) -> dict[str, Any]:
+def read_record(path: Path) -> dict[str, Any]:
+    """Read ``run.json``."""
     from slanted.io import read_bytes
 
     try:

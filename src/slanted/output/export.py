@@ -1,0 +1,200 @@
+"""A result for other programs: clouds, meshes and depth as the bytes of their files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.io import Calibration, encode_ply, point_cloud
+from slanted.io.images import encode
+from slanted.output.mesh import PlaneMesh, assumed_calibration, mesh_of
+
+if TYPE_CHECKING:
+    from slanted.matching import Image
+    from slanted.result import Result
+
+MESH_FORMATS = ("mesh.ply", "mesh.glb", "mesh.obj")
+MOST_MILLIMETRES = 65535
+WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
+TEXTURE_QUALITY = 92
+MOST_TEXTURE = 8192
+"""Pixels along a side: what any graphics card takes."""
+GLTF_FROM_CAMERA = np.array([1, -1, -1], np.float32)
+"""glTF asks for Y up and Z towards the viewer; the camera's Y is down and its Z forward."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exportable:
+    """A result and what else its exports are made of.
+
+    Parameters
+    ----------
+    result
+        The planes.
+    left
+        The left image; grey if None.
+    calibration
+        The cameras. Without them `slanted.output.mesh.assumed_calibration` stands in, lengths are
+        in baselines, and there is no depth in millimetres.
+    """
+
+    result: Result
+    left: Image | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def cameras(self) -> Calibration:
+        """The calibration, or the one assumed."""
+        return self.calibration or assumed_calibration(*self.result.disparity.shape)
+
+    @property
+    def unit(self) -> str:
+        """What lengths are in."""
+        return "metres" if self.calibration else "baselines"
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """Return the left image as 8-bit RGB, grey if there is none."""
+        from slanted.segmentation.colour import as_rgb8
+
+        if self.left is None:
+            return np.full((*self.result.disparity.shape, 3), 128, np.uint8)
+        return as_rgb8(self.left)
+
+    def mesh(self) -> PlaneMesh:
+        """Return the mesh without what has no depth."""
+        return mesh_of(self.result).in_front(self.cameras)
+
+
+def export_names(*, calibrated: bool) -> tuple[str, ...]:
+    """Return what can be exported, by the name of its first file."""
+    return ("cloud.ply", *MESH_FORMATS, *(("depth.png",) if calibrated else ()))
+
+
+def export(name: str, source: Exportable) -> dict[str, bytes]:
+    """Return the files of an export by name.
+
+    Parameters
+    ----------
+    name
+        One of `export_names`: ``cloud.ply``, all pixels as coloured points; ``mesh.ply``, with
+        colours at the vertices; ``mesh.glb`` and ``mesh.obj``, with the image as texture (the
+        latter are three files); ``depth.png``, 16 bit, millimetres, 0 for unknown.
+    source
+        What to export.
+
+    Raises
+    ------
+    InputError
+        If the name is none of these, a calibration is needed, or trimesh is not installed.
+    """
+    writers: dict[str, Callable[[Exportable], dict[str, bytes]]] = {
+        "cloud.ply": _cloud,
+        "mesh.ply": _mesh_ply,
+        "mesh.glb": _mesh_glb,
+        "mesh.obj": _mesh_obj,
+        "depth.png": _depth,
+    }
+    if name not in writers:
+        raise InputError(f"{name}: cannot be exported; expected one of {', '.join(writers)}")
+    return writers[name](source)
+
+
+def depth_image(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Return depth in metres as whole millimetres, 0 where unknown or beyond 65.535 m."""
+    millimetres = np.rint(np.where(np.isfinite(depth), depth, 0).astype(np.float64) * 1000)
+    fits = (millimetres >= 1) & (millimetres <= MOST_MILLIMETRES)
+    return np.where(fits, millimetres, 0).astype(np.uint16)
+
+
+def _depth(source: Exportable) -> dict[str, bytes]:
+    if source.calibration is None:
+        raise InputError(
+            "depth.png: expected a calibrated pair, because it is in millimetres; give --calib, or "
+            "--fx and --baseline"
+        )
+    depth = depth_image(source.calibration.depth(source.result.disparity))
+    return {"depth.png": encode(".png", depth)}
+
+
+def _cloud(source: Exportable) -> dict[str, bytes]:
+    points, colours = point_cloud(source.result.disparity, source.rgb(), source.cameras)
+    return {"cloud.ply": encode_ply(points, colours)}
+
+
+def _mesh_ply(source: Exportable) -> dict[str, bytes]:
+    trimesh = require_trimesh()
+    mesh = source.mesh()
+    colours = _colours_at(source.rgb(), mesh)
+    made = trimesh.Trimesh(
+        mesh.positions(source.cameras), mesh.faces, vertex_colors=colours, process=False
+    )
+    return {"mesh.ply": bytes(made.export(file_type="ply"))}
+
+
+def _mesh_glb(source: Exportable) -> dict[str, bytes]:
+    made = _textured(source, GLTF_FROM_CAMERA, "JPEG")
+    return {"mesh.glb": bytes(made.export(file_type="glb"))}
+
+
+def _mesh_obj(source: Exportable) -> dict[str, bytes]:
+    from trimesh.exchange.obj import export_obj
+
+    made = _textured(source, np.ones(3, np.float32), "PNG")
+    made.visual.material.name = "mesh_texture"
+    header = f"left camera: x right, y down, z forward; {source.unit}"
+    text, others = export_obj(made, return_texture=True, mtl_name="mesh.mtl", header=header)
+    return {"mesh.obj": text.encode(), **{name: bytes(data) for name, data in others.items()}}
+
+
+def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str) -> Any:
+    trimesh = require_trimesh()
+    mesh = source.mesh()
+    height, width = source.result.disparity.shape
+    across, down = mesh.texture_coordinates(width, height).T
+    texture = _texture(source.rgb(), texture_format)
+    kind = trimesh.visual.material
+    material = (
+        kind.SimpleMaterial(image=texture, diffuse=WHITE, ambient=WHITE, specular=BLACK)
+        if texture_format == "PNG"
+        else kind.PBRMaterial(baseColorTexture=texture, metallicFactor=0.0, roughnessFactor=1.0)
+    )
+    visual = trimesh.visual.TextureVisuals(np.stack([across, 1 - down], axis=1), material)
+    positions = mesh.positions(source.cameras) * axes
+    return trimesh.Trimesh(positions, mesh.faces, visual=visual, process=False)
+
+
+def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
+    """Return the image as Pillow has it, from bytes, so that it is stored in that format."""
+    from PIL import Image as Pillow
+
+    image = Pillow.fromarray(rgb)
+    image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
+    stream = io.BytesIO()
+    quality = {"quality": TEXTURE_QUALITY} if texture_format == "JPEG" else {}
+    image.save(stream, texture_format, **quality)
+    return Pillow.open(io.BytesIO(stream.getvalue()))
+
+
+def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
+    """Return the colour of a pixel beside each vertex."""
+    height, width = rgb.shape[:2]
+    u, v = np.floor(mesh.corners).astype(np.int64).T
+    colours: NDArray[np.uint8] = rgb[np.clip(v, 0, height - 1), np.clip(u, 0, width - 1)]
+    return colours
+
+
+def require_trimesh() -> Any:
+    """Return the module trimesh, or say how to install it."""
+    try:
+        import trimesh
+    except ModuleNotFoundError:
+        raise InputError(
+            "meshes need trimesh, which is not installed; run pip install 'slanted[viewer]'"
+        ) from None
+    return trimesh

@@ -1,0 +1,146 @@
+"""The planes of a result as one mesh, joined where surfaces go on and cut where they end.
+
+The mesh is exact in the image: every triangle lies inside one segment, its vertices are corners of
+pixels. Two neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no
+triangle crosses an occlusion boundary, and segments one of which hides the other share no vertex.
+
+Planes of neighbours agree only roughly where they meet. A vertex that they share lies at the mean
+of their disparities; if these differ by more than a tolerance, the mesh is split there whatever
+the label says. So no vertex is further than the tolerance from the plane of a triangle that it
+belongs to, and vertices of one segment alone lie on its plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.io import Calibration
+from slanted.regions.structure import Floats, Ints, Regions
+
+if TYPE_CHECKING:
+    from slanted.result import Result
+
+TOLERANCE = 3.0
+"""Pixels: over so much disparity the planes that share a vertex may spread. In Motorcycle this
+splits the mesh on 1 in 100 of the coplanar sides of pixels."""
+LEAST_DISPARITY = 0.5
+"""Pixels above that of infinity: what is further away has no depth to speak of."""
+ASSUMED_BASELINE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneMesh:
+    """Triangles in the left image, with a disparity at each of their vertices.
+
+    Parameters
+    ----------
+    corners
+        (V, 2) position (u, v) in the image, in pixels: corners of pixels, whose centres are whole
+        numbers.
+    disparity
+        (V,) pixels.
+    faces
+        (F, 3) vertices, the front towards the camera.
+    segment
+        (F,) the segment that each triangle lies in.
+    """
+
+    corners: Floats
+    disparity: Floats
+    faces: Ints
+    segment: Ints
+
+    def positions(self, calibration: Calibration) -> NDArray[np.float32]:
+        """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth has no bound."""
+        shifted = self.disparity + calibration.doffs_pixels
+        shifted = np.where(shifted >= LEAST_DISPARITY, shifted, np.nan)
+        depth = calibration.fx_pixels * calibration.baseline_meters / shifted
+        x = (self.corners[:, 0] - calibration.cx_pixels) / calibration.fx_pixels
+        y = (self.corners[:, 1] - calibration.cy_pixels) / calibration.fy_pixels
+        return np.stack([x * depth, y * depth, depth], axis=1).astype(np.float32)
+
+    def texture_coordinates(self, width: int, height: int) -> NDArray[np.float32]:
+        """Return (V, 2) place in the image, from its upper left corner, 0 … 1."""
+        return ((self.corners + 0.5) / (width, height)).astype(np.float32)
+
+    def in_front(self, calibration: Calibration) -> PlaneMesh:
+        """Return the mesh without the triangles that reach out to infinity, as the sky's do."""
+        shifted = self.disparity + calibration.doffs_pixels
+        has_depth = shifted >= LEAST_DISPARITY
+        kept = has_depth[self.faces].all(axis=1)
+        used = np.zeros(len(has_depth), np.bool_)
+        used[self.faces[kept]] = True
+        number = (np.cumsum(used) - 1).astype(np.int32)
+        return PlaneMesh(
+            self.corners[used], self.disparity[used], number[self.faces[kept]], self.segment[kept]
+        )
+
+
+def build_mesh(
+    regions: Regions,
+    planes: Floats,
+    labels: Ints,
+    *,
+    tolerance: float = TOLERANCE,
+    lowest: float = -np.inf,
+    highest: float = np.inf,
+) -> PlaneMesh:
+    """Turn segments, planes and boundary labels into a mesh.
+
+    Parameters
+    ----------
+    regions, planes, labels
+        The segments; (n, 3) about their centres; (E,) of their boundaries.
+    tolerance
+        Pixels of disparity; see the module.
+    lowest, highest
+        Planes that leave this range are cut off at its end, as in a result's disparity map.
+    """
+    from slanted.output.mesh_kernels import count_mesh, fill_mesh
+
+    most, triangles = count_mesh(regions.labels)
+    corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
+    faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
+    adjacency = (regions.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
+    kinds = np.ascontiguousarray(labels, np.int32)
+    count = fill_mesh(
+        regions.labels,
+        regions.centre,
+        np.ascontiguousarray(planes, np.float64),
+        adjacency,
+        kinds,
+        float(tolerance),
+        (corners, disparity),
+        faces,
+        segment,
+    )
+    inside = np.clip(disparity[:count], lowest, highest)
+    return PlaneMesh(corners[:count] - 0.5, inside, faces, segment)
+
+
+def mesh_of(result: Result, tolerance: float = TOLERANCE) -> PlaneMesh:
+    """Return the mesh of a result."""
+    from slanted.inference.drawing import drawn_range
+
+    lowest, highest = drawn_range(result.settings, result.searched, result.matched)
+    return build_mesh(
+        result.regions,
+        result.planes,
+        result.labels,
+        tolerance=tolerance,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def assumed_calibration(height: int, width: int) -> Calibration:
+    """Return cameras for a pair of which nothing is known.
+
+    The focal length is taken to be the image's width (a field of view of 53°), the principal point
+    its centre; lengths are then in baselines.
+    """
+    return Calibration(width, width, (width - 1) / 2, (height - 1) / 2, ASSUMED_BASELINE)

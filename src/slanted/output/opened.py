@@ -1,0 +1,107 @@
+"""A result folder with what lies beside the arrays: images, calibration, what it was made of."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import FileError, InputError
+from slanted.io import Calibration, read_image
+from slanted.output.stored import ARRAYS, LEFT, RECORD, RIGHT, read_record, read_result
+
+if TYPE_CHECKING:
+    from slanted.matching import Image
+    from slanted.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedResult:
+    """A result as a folder has it.
+
+    Parameters
+    ----------
+    name
+        For people: the folder's.
+    result
+        Planes, labels, disparity.
+    left, right
+        The pair, if it can be found.
+    calibration
+        Of the cameras, if it was given to the run.
+    record
+        What ``run.json`` holds.
+    """
+
+    name: str
+    result: Result
+    left: Image | None
+    right: Image | None
+    calibration: Calibration | None
+    record: dict[str, Any]
+
+
+def open_result(folder: Path) -> OpenedResult:
+    """Read a folder that ``slanted run`` or `Result.save` wrote.
+
+    Images are taken from the folder; results of before they were kept there name their files.
+
+    Raises
+    ------
+    FileError
+        If it is no result, or is damaged.
+    """
+    if not (folder / RECORD).is_file() or not (folder / ARRAYS).is_file():
+        raise FileError(
+            folder,
+            f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; make one with "
+            "slanted run",
+        )
+    record = read_record(folder / RECORD)
+    result = read_result(folder)
+    size = result.disparity.shape
+    return OpenedResult(
+        name=folder.resolve().name,
+        result=result,
+        left=_image(folder, LEFT, record, "left", size),
+        right=_image(folder, RIGHT, record, "right", size),
+        calibration=_calibration(folder, record),
+        record=record,
+    )
+
+
+def _image(
+    folder: Path, name: str, record: dict[str, Any], key: str, size: tuple[int, ...]
+) -> Image | None:
+    """Return a view of the pair: the folder's own copy, or the file that the run read."""
+    from slanted.matching.images import check_image
+
+    inputs = record.get("inputs")
+    named = inputs.get(key) if isinstance(inputs, dict) else None
+    if (folder / name).is_file():
+        image = check_image(name, read_image(folder / name))
+        if image.shape[:2] != size:
+            raise FileError(folder / name, "expected an image of the disparity's size; run again")
+        return image
+    if isinstance(named, str) and Path(named).is_file():
+        image = check_image(named, read_image(named))
+        # A file elsewhere may have changed since.
+        return image if image.shape[:2] == size else None
+    return None
+
+
+def _calibration(folder: Path, record: dict[str, Any]) -> Calibration | None:
+    stored = record.get("calibration")
+    if stored is None:
+        return None
+    try:
+        known = {field.name for field in dataclasses.fields(Calibration)}
+        values = {key: value for key, value in stored.items() if key in known}
+        if values.get("image_size") is not None:
+            values["image_size"] = tuple(values["image_size"])
+        return Calibration(**values)
+    except (TypeError, AttributeError, InputError) as error:
+        raise FileError(
+            folder / RECORD, f"expected the calibration of a run, but it does not fit ({error})"
+        ) from error

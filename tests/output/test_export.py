@@ -1,0 +1,187 @@
+"""Exports open in other programs and hold what they say."""
+
+import io
+import json
+
+import cv2
+import numpy as np
+import pytest
+import trimesh
+
+import slanted
+from slanted.cli import main
+from slanted.errors import FileError, InputError
+from slanted.io import Calibration
+from slanted.output.export import Exportable, depth_image, export, export_names
+from slanted.output.mesh import TOLERANCE
+from slanted.output.opened import open_result
+from slanted.result import Result
+from slanted.synthetic import make_scene
+
+SCENE = make_scene(160, 120, seed=3)
+CAMERAS = Calibration(140.0, 150.0, 80.0, 61.0, 0.5, 2.0)
+
+
+@pytest.fixture(scope="module")
+def result():
+    settings = slanted.Settings().with_text({"segmentation.count": "60", "seed": "4"})
+    return slanted.estimate(SCENE.left, SCENE.right, settings)
+
+
+@pytest.fixture(scope="module")
+def source(result):
+    return Exportable(result, SCENE.left, CAMERAS)
+
+
+def load(name, files, **options):
+    resolver = trimesh.resolvers.ZipResolver({k: io.BytesIO(v) for k, v in files.items()})
+    kind = name.rpartition(".")[2]
+    return trimesh.load(io.BytesIO(files[name]), file_type=kind, resolver=resolver, **options)
+
+
+def distances_to_planes(result, positions):
+    """How far, in px of disparity, each vertex is from the nearest of the planes round it."""
+    x, y, z = positions.astype(np.float64).T
+    u = CAMERAS.fx_pixels * x / z + CAMERAS.cx_pixels
+    v = CAMERAS.fy_pixels * y / z + CAMERAS.cy_pixels
+    d = CAMERAS.fx_pixels * CAMERAS.baseline_meters / z - CAMERAS.doffs_pixels
+    np.testing.assert_allclose(np.stack([u, v]) % 1, 0.5, atol=1e-3)  # corners of pixels
+    height, width = result.disparity.shape
+    nearest = np.full(len(x), np.inf)
+    limits = result.disparity.min() - 1, result.disparity.max() + 1
+    for du, dv in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
+        column, row = np.rint(u + du).astype(int), np.rint(v + dv).astype(int)
+        inside = (column >= 0) & (row >= 0) & (column < width) & (row < height)
+        i = result.regions.labels[row.clip(0, height - 1), column.clip(0, width - 1)]
+        a, b, c = result.planes[i].T
+        centre = result.regions.centre[i].T
+        on_plane = (a * (u - centre[0]) + b * (v - centre[1]) + c).clip(*limits)
+        nearest = np.where(inside, np.minimum(nearest, np.abs(on_plane - d)), nearest)
+    return nearest
+
+
+@pytest.mark.parametrize("name", ["mesh.ply", "mesh.glb", "mesh.obj"])
+def test_meshes_open_in_trimesh_with_vertices_on_planes(result, source, name):
+    mesh = load(name, export(name, source), force="mesh", process=False)
+    expected = source.mesh()
+    axes = (1, -1, -1) if name == "mesh.glb" else (1, 1, 1)
+    np.testing.assert_allclose(mesh.vertices * axes, expected.positions(CAMERAS), rtol=1e-5)
+    np.testing.assert_array_equal(mesh.faces, expected.faces)
+    off = distances_to_planes(result, np.asarray(mesh.vertices) * axes)
+    assert off.max() <= TOLERANCE
+    assert np.median(off) < 0.05
+    towards_camera = (mesh.face_normals * axes)[:, 2] < 0
+    assert towards_camera.mean() > 0.99
+
+
+@pytest.mark.parametrize("name", ["mesh.glb", "mesh.obj"])
+def test_textures_show_the_left_image_in_its_place(source, name):
+    mesh = load(name, export(name, source), force="mesh", process=False)
+    material = mesh.visual.material
+    texture = material.baseColorTexture if name == "mesh.glb" else material.image
+    pixels = np.asarray(texture.convert("RGB"))
+    assert np.abs(pixels.astype(int) - SCENE.left).mean() < 6  # JPEG in GLB
+    across, up = mesh.visual.uv.T
+    corners = source.mesh().corners + 0.5
+    np.testing.assert_allclose(across * 160, corners[:, 0], atol=1e-3)
+    np.testing.assert_allclose((1 - up) * 120, corners[:, 1], atol=1e-3)
+
+
+def test_cloud_and_vertex_colours(source):
+    cloud = load("cloud.ply", export("cloud.ply", source))
+    assert len(cloud.vertices) == 160 * 120
+    np.testing.assert_array_equal(cloud.colors[:, :3], SCENE.left.reshape(-1, 3))
+    mesh = load("mesh.ply", export("mesh.ply", source), process=False)
+    assert len(np.unique(mesh.visual.vertex_colors, axis=0)) > 50
+    grey = load("cloud.ply", export("cloud.ply", Exportable(source.result)))
+    assert (grey.colors[:, :3] == 128).all()
+
+
+def test_depth_is_in_millimetres_and_zero_where_unknown(source):
+    picture = cv2.imdecode(
+        np.frombuffer(export("depth.png", source)["depth.png"], np.uint8), cv2.IMREAD_UNCHANGED
+    )
+    assert picture.dtype == np.uint16
+    expected = CAMERAS.depth(source.result.disparity) * 1000
+    np.testing.assert_allclose(picture, expected, atol=0.51)
+    values = np.array([[np.nan, 1.2344, 65.535, 65.6, 0.0004]], np.float32)
+    assert depth_image(values).tolist() == [[0, 1234, 65535, 0, 0]]
+
+
+def test_without_calibration_lengths_are_baselines(result):
+    source = Exportable(result, SCENE.left)
+    assert source.unit == "baselines"
+    assert "depth.png" not in export_names(calibrated=False)
+    with pytest.raises(InputError, match=r"depth\.png: expected a calibrated pair"):
+        export("depth.png", source)
+    mesh = load("mesh.ply", export("mesh.ply", source), process=False)
+    z = np.asarray(mesh.vertices)[:, 2]
+    np.testing.assert_allclose(160 / z, source.mesh().disparity, rtol=1e-5)
+    with pytest.raises(InputError, match=r"x\.stl: cannot be exported; expected one of cloud"):
+        export("x.stl", source)
+
+
+def test_a_folder_holds_all_that_exports_need(result, tmp_path):
+    from slanted.output.folder import whole_folder, write_result
+
+    with whole_folder(tmp_path / "out") as folder:
+        write_result(folder, result, SCENE.left, CAMERAS, {"left": "gone.png"}, SCENE.right)
+    opened = open_result(tmp_path / "out")
+    assert opened.calibration == CAMERAS
+    np.testing.assert_array_equal(opened.left, SCENE.left)
+    np.testing.assert_array_equal(opened.right, SCENE.right)
+    assert opened.name == "out"
+
+    record = tmp_path / "out" / "run.json"
+    changed = json.loads(record.read_text()) | {"calibration": {"fx_pixels": -1}}
+    record.write_text(json.dumps(changed))
+    with pytest.raises(FileError, match="expected the calibration of a run"):
+        open_result(tmp_path / "out")
+    with pytest.raises(FileError, match="expected the folder of a result"):
+        open_result(tmp_path)
+
+
+def test_older_results_name_the_files_of_their_images(result, tmp_path):
+    result.save(tmp_path / "out")
+    cv2.imwrite(str(tmp_path / "l.png"), SCENE.left[:, :, ::-1])
+    record = tmp_path / "out" / "run.json"
+    inputs = {"inputs": {"left": str(tmp_path / "l.png"), "right": str(tmp_path / "none.png")}}
+    record.write_text(json.dumps(json.loads(record.read_text()) | inputs))
+    opened = open_result(tmp_path / "out")
+    np.testing.assert_array_equal(opened.left, SCENE.left)
+    assert opened.right is None
+    assert opened.calibration is None
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main(list(map(str, arguments)))
+    return exited.value.code
+
+
+def test_the_command_writes_beside_the_result(result, tmp_path, capsys):
+    result.save(tmp_path, SCENE.left)
+    assert not run("export", tmp_path, "--json", "--quiet")
+    outcome = json.loads(capsys.readouterr().out)
+    assert outcome["unit"] == "baselines"
+    assert {"cloud.ply", "mesh.glb", "mesh.mtl", "mesh_texture.png"} <= set(outcome["files"])
+    assert all((tmp_path / name).is_file() for name in outcome["files"])
+    Result.load(tmp_path)  # nothing of it was touched
+    assert not run(
+        "export", tmp_path, "depth.png", "--fx", 100, "--baseline", 0.2, "-o", tmp_path / "d"
+    )
+    assert [path.name for path in (tmp_path / "d").iterdir()] == ["depth.png"]
+    result.save(tmp_path, SCENE.left)
+    assert not (tmp_path / "mesh.glb").exists()  # of an earlier result
+
+
+def test_the_command_refuses_in_one_sentence(tmp_path, capsys, monkeypatch, result):
+    assert run("export", tmp_path) == 2
+    assert "expected the folder of a result" in capsys.readouterr().err
+    result.save(tmp_path)
+    assert run("export", tmp_path, "depth.png", "-o", tmp_path / "new") == 2
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
+    assert run("export", tmp_path, "mesh.glb", "--quiet") == 2
+    error = capsys.readouterr().err
+    assert "pip install 'slanted[viewer]'" in error

@@ -1,0 +1,142 @@
+"""The mesh is exact in the image, joined where surfaces go on and cut where they end."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_mesh
+from slanted.labels import BoundaryLabel
+from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh
+from slanted.regions import build_regions, labels_from_user
+from slanted.synthetic import make_scene
+
+
+@st.composite
+def worlds(draw):
+    """Segments with planes and labels that need not make sense."""
+    height, width = draw(st.integers(1, 7)), draw(st.integers(1, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    values = rng.integers(0, draw(st.integers(1, 5)), (height, width))
+    regions = build_regions(labels_from_user(values, (height, width)))
+    planes = np.stack(
+        [*rng.normal(0, 0.2, (2, regions.count)), rng.uniform(5, 12, regions.count)], axis=1
+    )
+    return regions, planes, rng.integers(0, 4, regions.number_of_edges).astype(np.int32)
+
+
+def users(mesh):
+    """The segments whose triangles use each vertex."""
+    found = defaultdict(set)
+    for face, segment in zip(mesh.faces.tolist(), mesh.segment.tolist(), strict=True):
+        for vertex in face:
+            found[vertex].add(segment)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds(), st.sampled_from([0.0, 1.0, 4.0, 100.0]))
+def test_vertices_are_those_of_the_slow_and_obvious_version(world, tolerance):
+    regions, planes, kinds = world
+    mesh = build_mesh(regions, planes, kinds, tolerance=tolerance)
+    found = {
+        (*(mesh.corners[vertex] + 0.5).astype(int).tolist(), frozenset(segments)): mesh.disparity[
+            vertex
+        ]
+        for vertex, segments in users(mesh).items()
+    }
+    expected = naive_mesh.vertices(regions, planes, kinds, tolerance)
+    assert len(mesh.corners) == len(expected)
+    assert found.keys() == expected.keys()
+    for key, disparity in expected.items():
+        assert found[key] == pytest.approx(disparity, abs=1e-9)
+
+
+def areas(mesh):
+    a, b, c = mesh.corners[mesh.faces].transpose(1, 0, 2)
+    return 0.5 * ((c - a)[:, 0] * (b - a)[:, 1] - (c - a)[:, 1] * (b - a)[:, 0])
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_triangles_fill_each_segment_exactly_and_stay_inside(world):
+    regions, planes, kinds = world
+    mesh = build_mesh(regions, planes, kinds)
+    size = areas(mesh)
+    assert (size > 0).all()  # none is degenerate, and all face the camera
+    covered = np.bincount(mesh.segment, weights=size, minlength=regions.count)
+    np.testing.assert_allclose(covered, regions.size)
+    rng = np.random.default_rng(0)
+    inner = rng.dirichlet(np.ones(3), (len(mesh.faces), 5))
+    points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
+    u, v = np.rint(points).astype(int).transpose(2, 0, 1)
+    np.testing.assert_array_equal(
+        regions.labels[v, u], np.broadcast_to(mesh.segment[:, None], u.shape)
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), st.sampled_from([0.5, 3.0]))
+def test_vertices_lie_on_planes_and_what_hides_is_cut_off(world, tolerance):
+    regions, planes, kinds = world
+    mesh = build_mesh(regions, planes, kinds, tolerance=tolerance)
+    kind_of = {tuple(e): k for e, k in zip(regions.edges.tolist(), kinds.tolist(), strict=True)}
+    for vertex, segments in users(mesh).items():
+        for i in segments:
+            on_plane = planes[i, :2] @ (mesh.corners[vertex] - regions.centre[i]) + planes[i, 2]
+            slack = 1e-9 if len(segments) == 1 else tolerance
+            assert abs(mesh.disparity[vertex] - on_plane) <= slack
+            for j in segments:
+                assert kind_of.get((i, j), 0) < BoundaryLabel.LEFT_OCCLUSION
+
+
+def test_a_true_scene_is_joined_along_surfaces_and_cut_between_bodies():
+    scene = make_scene(120, 90, segments=60, objects=3, seed=5)
+    regions = build_regions(scene.segments)
+    mesh = build_mesh(regions, scene.planes, scene.labels.astype(np.int32))
+    corner_vertices = defaultdict(set)
+    for vertex, segments in users(mesh).items():
+        for i in segments:
+            corner_vertices[(*mesh.corners[vertex].tolist(), i)].add(vertex)
+    joined = dict.fromkeys(BoundaryLabel, 0)
+    for (i, j), kind in zip(regions.edges.tolist(), scene.labels.tolist(), strict=True):
+        both = {key[:2] for key in corner_vertices if key[2] == i}
+        both &= {key[:2] for key in corner_vertices if key[2] == j}
+        shared = [corner_vertices[(*c, i)] == corner_vertices[(*c, j)] for c in both]
+        if kind == BoundaryLabel.COPLANAR:
+            assert sum(shared) >= 1
+            assert sum(shared) >= len(shared) - 2  # only the ends may meet something in front
+        if kind >= BoundaryLabel.LEFT_OCCLUSION:
+            assert not any(shared)
+        joined[BoundaryLabel(kind)] += sum(shared)
+    assert joined[BoundaryLabel.COPLANAR] > 100
+
+
+def test_positions_invert_the_projection_and_the_sky_is_left_out():
+    regions = build_regions(np.repeat([[0, 0, 1, 1]], 3, axis=0).astype(np.int32))
+    planes = np.array([[0.5, 0, 10.0], [0, 0, LEAST_DISPARITY / 2]])
+    mesh = build_mesh(regions, planes, np.array([2], np.int32))
+    cameras = assumed_calibration(3, 4)
+    kept = mesh.in_front(cameras)
+    assert set(kept.segment.tolist()) == {0}
+    assert np.isnan(mesh.positions(cameras)).any()
+    x, y, z = kept.positions(cameras).T
+    np.testing.assert_allclose(cameras.fx_pixels / z, kept.disparity, rtol=1e-5)
+    np.testing.assert_allclose(
+        cameras.fx_pixels * x / z + cameras.cx_pixels, kept.corners[:, 0], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        cameras.fy_pixels * y / z + cameras.cy_pixels, kept.corners[:, 1], atol=1e-5
+    )
+    across = kept.texture_coordinates(4, 3)
+    assert (across.min(), across.max()) == (0, 1)
+
+
+def test_planes_are_cut_off_at_the_ends_of_the_range():
+    regions = build_regions(np.zeros((4, 4), np.int32))
+    mesh = build_mesh(
+        regions, np.array([[9.0, 0, 10]]), np.zeros(0, np.int32), lowest=0, highest=20
+    )
+    assert (mesh.disparity.min(), mesh.disparity.max()) == (0, 20)
