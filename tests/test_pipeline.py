@@ -10,6 +10,7 @@ import pytest
 import slanted
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
+from slanted.pipeline import reestimate
 from slanted.synthetic import make_scene
 
 STAGES = [
@@ -122,3 +123,34 @@ def test_confidence_is_refused_where_there_is_none(scene, given):
     disparity = scene.disparity if given else None
     with pytest.raises(InputError, match=r"model\.confidence: expected a matcher that tells"):
         slanted.estimate(scene.left, scene.right, settings, disparity=disparity)
+
+
+def test_iterations_can_be_watched_and_repeated_from_the_matches():
+    scene = make_scene(120, 90, segments=40, seed=4)
+    settings = slanted.Settings().with_text({"segmentation.count": "40", "seed": "2"})
+    seen = []
+    result = slanted.estimate(scene.left, scene.right, settings, watch=seen.append)
+    steps = [snapshot.iteration for snapshot in seen if snapshot.iteration is not None]
+    assert tuple(steps) == result.inference.iterations
+    assert seen[0].iteration is None
+    np.testing.assert_array_equal(seen[-1].planes, result.planes)
+    np.testing.assert_array_equal(seen[-1].labels, result.labels)
+    assert seen[-1].regions is result.regions
+
+    again = reestimate(result, scene.left, scene.right, settings)
+    np.testing.assert_array_equal(again.planes, result.planes)
+    np.testing.assert_array_equal(again.disparity, result.disparity)
+    coarse = settings.with_text({"segmentation.count": "12"})
+    other = reestimate(result, scene.left, scene.right, coarse)
+    assert other.regions.count < result.regions.count
+    np.testing.assert_array_equal(other.matched, result.matched)
+
+
+def test_what_a_watcher_raises_ends_the_run():
+    scene = make_scene(120, 90, segments=40, seed=4)
+
+    def stop(snapshot):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        slanted.estimate(scene.left, scene.right, watch=stop)

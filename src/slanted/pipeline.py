@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.inference.pcbp import Watch
     from slanted.matching import DisparityRange, Image
     from slanted.matching.rectification import RectificationCheck
 
@@ -32,6 +33,7 @@ def estimate(
     valid: Any = None,
     segments: Any = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Estimate dense disparity, planes and boundary labels of a rectified pair.
 
@@ -51,6 +53,9 @@ def estimate(
         segments refined.
     progress
         Called with each stage's name as it starts.
+    watch
+        Called with a `slanted.inference.pcbp.Snapshot` before and after every outer iteration;
+        what it raises ends the run.
 
     Returns
     -------
@@ -67,43 +72,92 @@ def estimate(
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
        Estimation", ECCV 2012.
     """
-    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
-    from slanted.inference.refine import infer_and_refine
-    from slanted.matching.census import words_of_pair
     from slanted.matching.images import check_pair
-    from slanted.regions import build_regions, labels_from_user
-    from slanted.segmentation import segment
     from slanted.threads import thread_limit
 
     settings = settings or Settings()
     left, right = check_pair(left, right)
     stage = _Stages(progress)
-
     with thread_limit(settings.threads) as threads:
         found = _match(left, right, settings, disparity, valid, stage)
-        matched, weights = found.disparity, found.weights(settings)
-        with stage("segmentation"):
-            if segments is None:
-                labels = segment(left, settings.segmentation, matched)
-            else:
-                labels = labels_from_user(segments, left.shape[:2])
-        with stage("regions"):
-            regions = build_regions(labels, left)
-        with stage("inference"):
-            words = words_of_pair(left, right) if settings.model.weights.pho else None
-            regions, inference = infer_and_refine(
-                left,
-                regions,
-                matched,
-                settings,
-                rounds=settings.refinement.rounds if segments is None else 0,
-                weights=weights,
-                words=words,
-                threads=threads,
-            )
-            limits = drawn_range(settings, found.searched, matched)
-            dense = draw_disparity(regions, inference.planes, *limits)
-            occluded = hidden_pixels(dense)
+        weights = found.weights(settings)
+        return _explain(left, right, found, weights, settings, segments, stage, threads, watch)
+
+
+def reestimate(
+    result: Result,
+    left: Any,
+    right: Any,
+    settings: Settings,
+    *,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Run all stages after matching again, with other settings, on the matches of a result.
+
+    Parameters
+    ----------
+    result
+        Whose matches, weights of pixels and range of disparities are kept.
+    left, right
+        The pair that it is of.
+    settings
+        All parameters; those of matching, and ``model.confidence``, change nothing.
+    progress, watch
+        As for `estimate`.
+    """
+    from slanted.matching.images import check_pair
+    from slanted.threads import thread_limit
+
+    left, right = check_pair(left, right)
+    stage = _Stages(progress)
+    found = _Matched(result.matched, None, result.searched, result.rectification)
+    with thread_limit(settings.threads) as threads:
+        return _explain(left, right, found, result.weights, settings, None, stage, threads, watch)
+
+
+def _explain(
+    left: Image,
+    right: Image,
+    found: _Matched,
+    weights: NDArray[np.float32] | None,
+    settings: Settings,
+    segments: Any,
+    stage: _Stages,
+    threads: int,
+    watch: Watch | None,
+) -> Result:
+    """Explain matches by planes: segments, their graph, inference and refinement."""
+    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.inference.refine import infer_and_refine
+    from slanted.matching.census import words_of_pair
+    from slanted.regions import build_regions, labels_from_user
+    from slanted.segmentation import segment
+
+    matched = found.disparity
+    with stage("segmentation"):
+        if segments is None:
+            labels = segment(left, settings.segmentation, matched)
+        else:
+            labels = labels_from_user(segments, left.shape[:2])
+    with stage("regions"):
+        regions = build_regions(labels, left)
+    with stage("inference"):
+        words = words_of_pair(left, right) if settings.model.weights.pho else None
+        regions, inference = infer_and_refine(
+            left,
+            regions,
+            matched,
+            settings,
+            rounds=settings.refinement.rounds if segments is None else 0,
+            weights=weights,
+            words=words,
+            threads=threads,
+            watch=watch,
+        )
+        limits = drawn_range(settings, found.searched, matched)
+        dense = draw_disparity(regions, inference.planes, *limits)
+        occluded = hidden_pixels(dense)
     return Result(
         disparity=dense,
         matched=matched,

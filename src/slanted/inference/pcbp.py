@@ -122,6 +122,27 @@ class Inference:
     noise: float
 
 
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The state of inference at one moment.
+
+    Parameters
+    ----------
+    regions, planes, labels
+        As in the result; segments may differ from moment to moment.
+    iteration
+        What the last iteration came to; None before the first on these segments.
+    """
+
+    regions: Regions
+    planes: Floats
+    labels: Ints
+    iteration: Iteration | None
+
+
+Watch = Callable[[Snapshot], None]
+
+
 def infer(
     regions: Regions,
     matched: NDArray[np.float32],
@@ -133,7 +154,7 @@ def infer(
     draws: int | None = None,
     measure: bool = True,
     threads: int = 1,
-    progress: Callable[[int, Iteration], None] | None = None,
+    watch: Watch | None = None,
 ) -> Inference:
     """Minimise the energy over planes and labels.
 
@@ -157,8 +178,8 @@ def infer(
         Whether to evaluate the features of the solution, which nothing but a report needs.
     threads
         For the sweeps; the result does not depend on it.
-    progress
-        Called after every iteration.
+    watch
+        Called with the state before the first iteration and after every one; what it raises ends the run.
     """
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
@@ -170,7 +191,12 @@ def infer(
     else:
         start = replace(start, planes=start.planes - floor)
     observations = observations.scaled(data_scale(start.noise, settings.model))
-    found = _infer(regions, observations, start, settings, threads, progress)
+
+    def tell(planes: Floats, labels: Ints, iteration: Iteration | None) -> None:
+        if watch is not None:
+            watch(Snapshot(regions, planes + floor, labels, iteration))
+
+    found = _infer(regions, observations, start, settings, threads, tell)
     if measure:
         features = energy(regions, observations, found.planes, found.labels, settings.model)
         found = replace(found, energies=features)
@@ -229,7 +255,7 @@ def _infer(
     start: Start,
     settings: Settings,
     threads: int,
-    progress: Callable[[int, Iteration], None] | None,
+    tell: Callable[[Floats, Ints, Iteration | None], None],
 ) -> Inference:
     planes, labels, inference = start.planes, start.labels, settings.inference
     initial, topology, bound = None, None, -inf
@@ -240,6 +266,7 @@ def _infer(
         sweeps = 0 if start.count else inference.sweeps
         initial = _solve(graph, topology, settings, threads, None, sweeps)
         labels, bound = initial.labels, initial.bound
+    tell(planes, labels, None)
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
@@ -258,8 +285,7 @@ def _infer(
                 solution.energy, solution.bound, solution.sweeps, solution.rule, regions.count
             )
         )
-        if progress is not None:
-            progress(t, iterations[-1])
+        tell(planes, labels, iterations[-1])
     return Inference(
         planes=planes,
         labels=labels,

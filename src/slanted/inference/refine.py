@@ -6,7 +6,6 @@ Not in the paper, whose superpixels are fixed; its authors' later SPS-Stereo mov
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.pcbp import Inference, Iteration, Start, infer, lowest_disparity
+from slanted.inference.pcbp import Inference, Start, Watch, infer, lowest_disparity
 from slanted.inference.segment_moves import (
     about_origin,
     fit_patches,
@@ -46,7 +45,7 @@ def infer_and_refine(
     weights: Map | None = None,
     words: Words | None = None,
     threads: int = 1,
-    progress: Callable[[int, Iteration], None] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Regions, Inference]:
     """Minimise the energy over planes and labels, and refine the segments in between.
 
@@ -59,7 +58,7 @@ def infer_and_refine(
     rounds
         Times that segments are refined; with 0 they stay as they are. Of fewer than the settings
         ask for, the draws of the others come first.
-    matched, settings, weights, words, threads, progress
+    matched, settings, weights, words, threads, watch
         As for `slanted.inference.pcbp.infer`.
 
     Returns
@@ -75,7 +74,7 @@ def infer_and_refine(
         weights=weights,
         words=words,
         threads=threads,
-        progress=progress,
+        watch=watch,
     )
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
