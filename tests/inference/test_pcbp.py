@@ -122,7 +122,10 @@ def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
     assert (low[:, None] < high[None]).mean() > 0.7
 
 
-def test_progress_hears_of_every_iteration(scene, regions):
-    heard = []
-    infer(regions, noisy(scene), SETTINGS, progress=lambda t, step: heard.append((t, step.energy)))
-    assert [t for t, _ in heard] == [0, 1, 2]
+def test_a_watcher_sees_every_iteration(scene, regions):
+    seen = []
+    found = infer(regions, noisy(scene), SETTINGS, watch=seen.append)
+    assert seen[0].iteration is None
+    np.testing.assert_array_equal(seen[0].planes, found.initial_planes)
+    assert tuple(snapshot.iteration for snapshot in seen[1:]) == found.iterations
+    np.testing.assert_array_equal(seen[-1].planes, found.planes)

@@ -179,7 +179,8 @@ def infer(
     threads
         For the sweeps; the result does not depend on it.
     watch
-        Called with the state before the first iteration and after every one; what it raises ends the run.
+        Called with the state before the first iteration and after every one; what it raises ends
+        the run.
     """
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])

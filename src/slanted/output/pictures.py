@@ -251,43 +251,60 @@ def labels_legend() -> Legend:
     return Legend("boundaries", swatches=swatches)
 
 
-def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Draw boundaries over the darkened image in the colours of their labels.
+def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return (E,) which of `LABEL_COLOURS` each boundary has.
 
     The paper's "left" and "right" are the first and second segment of a pair. A reader sees sides
-    of the image, so occlusions are painted by whether the front segment lies to the left (or, where
-    one is above the other, above), on the front segment's pixels of the boundary and last.
+    of the image, so occlusions are told apart by whether the front segment lies to the left (or,
+    where one is above the other, above).
     """
     from slanted.labels import BoundaryLabel
-    from slanted.segmentation.colour import as_rgb8
 
     first, second = regions.centre[regions.edges].transpose(1, 0, 2)
     across = np.abs(second - first)
     beside = across[:, 0] >= across[:, 1]
     first_is_left = np.where(beside, first[:, 0] <= second[:, 0], first[:, 1] <= second[:, 1])
     first_in_front = labels == BoundaryLabel.LEFT_OCCLUSION
-    kinds = np.where(labels >= BoundaryLabel.LEFT_OCCLUSION, 2, labels)
-    kinds = np.where((kinds == 2) & (first_in_front != first_is_left), 3, kinds)
-    colours = np.array(list(LABEL_COLOURS.values()), np.uint8)[kinds]
-    front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
-    front = np.where(first_in_front, regions.edges[:, 0], front)
+    kinds = np.where(labels >= BoundaryLabel.LEFT_OCCLUSION, 2, labels).astype(np.int64)
+    return np.where((kinds == 2) & (first_in_front != first_is_left), 3, kinds)
 
-    picture = (as_rgb8(image) // 2).reshape(-1, 3)
-    edge_of = {pair: k for k, pair in enumerate(map(tuple, regions.edges.tolist()))}
+
+def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Draw boundaries over the darkened image in the colours of their labels.
+
+    Occlusions are painted last and on the front segment's pixels of the boundary.
+    """
+    from slanted.segmentation.colour import as_rgb8
+
+    lines = label_lines(regions, labels)
+    drawn = lines.any(axis=2, keepdims=True)
+    picture: NDArray[np.uint8] = np.where(drawn, lines, as_rgb8(image) // 2)
+    return picture
+
+
+def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Return the lines of `paint_labels` alone, on black."""
+    from slanted.labels import BoundaryLabel
+    from slanted.regions.edges import edge_numbers
+
+    palette = np.array(list(LABEL_COLOURS.values()), np.uint8)
+    colours = palette[shown_labels(regions, labels)]
+    front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
+    front = np.where(labels == BoundaryLabel.LEFT_OCCLUSION, regions.edges[:, 0], front)
+
+    lines = np.zeros((regions.labels.size, 3), np.uint8)
     place = np.arange(regions.labels.size).reshape(regions.labels.shape)
     for here, there, a, b in (
         (regions.labels[:, :-1], regions.labels[:, 1:], place[:, :-1], place[:, 1:]),
         (regions.labels[:-1], regions.labels[1:], place[:-1], place[1:]),
     ):
         differ = here != there
-        one, other = here[differ], there[differ]
-        keys = zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True)
-        edge = np.array([edge_of[key] for key in keys], np.int64)
+        edge = edge_numbers(regions.edges, here[differ], there[differ], regions.count)
         shown = front[edge] == -1
         for pixels in (a[differ], b[differ]):
-            picture[pixels[shown]] = colours[edge[shown]]
-    edge = np.repeat(np.arange(len(labels)), np.diff(regions.boundary_start))
+            lines[pixels[shown]] = colours[edge[shown]]
+    edge = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels
     in_front = regions.labels.reshape(-1)[pixels] == front[edge]
-    picture[pixels[in_front]] = colours[edge[in_front]]
-    return picture.reshape(*regions.labels.shape, 3)
+    lines[pixels[in_front]] = colours[edge[in_front]]
+    return lines.reshape(*regions.labels.shape, 3)
