@@ -194,11 +194,16 @@ def paint_boundaries(
     from slanted.segmentation.colour import as_rgb8
 
     picture = as_rgb8(image).copy()
-    line = np.zeros(labels.shape, bool)
+    picture[boundary_lines(labels)] = colour
+    return picture
+
+
+def boundary_lines(labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return (H, W) the pixels whose right or lower neighbour is in another segment."""
+    line = np.zeros(labels.shape, np.bool_)
     line[:, :-1] |= labels[:, :-1] != labels[:, 1:]
     line[:-1] |= labels[:-1] != labels[1:]
-    picture[line] = colour
-    return picture
+    return line
 
 
 def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
@@ -277,22 +282,26 @@ def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> N
     from slanted.segmentation.colour import as_rgb8
 
     lines = label_lines(regions, labels)
-    drawn = lines.any(axis=2, keepdims=True)
-    picture: NDArray[np.uint8] = np.where(drawn, lines, as_rgb8(image) // 2)
+    picture: NDArray[np.uint8] = as_rgb8(image) // 2
+    picture[lines > 0] = label_palette()[lines[lines > 0] - 1]
     return picture
 
 
+def label_palette() -> NDArray[np.uint8]:
+    """Return (4, 3) the colours of `LABEL_COLOURS`."""
+    return np.array(list(LABEL_COLOURS.values()), np.uint8)
+
+
 def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Return the lines of `paint_labels` alone, on black."""
+    """Return (H, W) the lines of `paint_labels`: 0 for none, 1 to 4 for the colours in order."""
     from slanted.labels import BoundaryLabel
     from slanted.regions.edges import edge_numbers
 
-    palette = np.array(list(LABEL_COLOURS.values()), np.uint8)
-    colours = palette[shown_labels(regions, labels)]
+    kinds = (shown_labels(regions, labels) + 1).astype(np.uint8)
     front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
     front = np.where(labels == BoundaryLabel.LEFT_OCCLUSION, regions.edges[:, 0], front)
 
-    lines = np.zeros((regions.labels.size, 3), np.uint8)
+    lines = np.zeros(regions.labels.size, np.uint8)
     place = np.arange(regions.labels.size).reshape(regions.labels.shape)
     for here, there, a, b in (
         (regions.labels[:, :-1], regions.labels[:, 1:], place[:, :-1], place[:, 1:]),
@@ -302,9 +311,9 @@ def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8
         edge = edge_numbers(regions.edges, here[differ], there[differ], regions.count)
         shown = front[edge] == -1
         for pixels in (a[differ], b[differ]):
-            lines[pixels[shown]] = colours[edge[shown]]
+            lines[pixels[shown]] = kinds[edge[shown]]
     edge = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels
     in_front = regions.labels.reshape(-1)[pixels] == front[edge]
-    lines[pixels[in_front]] = colours[edge[in_front]]
-    return lines.reshape(*regions.labels.shape, 3)
+    lines[pixels[in_front]] = kinds[edge[in_front]]
+    return lines.reshape(regions.labels.shape)

@@ -1,0 +1,121 @@
+"""``slanted view``: a result in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slanted.cli.options import (
+    PathArgument,
+    calibration_options,
+    check_size,
+    load_calibration,
+    refuse_without,
+    settings_options,
+)
+from slanted.cli.report import Report
+
+if TYPE_CHECKING:
+    from slanted.inference.pcbp import Snapshot
+    from slanted.output.opened import OpenedResult
+    from slanted.settings import Settings
+
+
+# fmt: off
+@click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
+@click.argument("target", nargs=-1, required=True, type=PathArgument, metavar="RESULT|LEFT RIGHT")
+@click.option("--ground-truth", type=PathArgument, metavar="FILE",
+              help="Disparity to compare with; adds the error.")
+@click.option("--ground-truth-scale", type=float, metavar="S",
+              help="For an 8-bit --ground-truth: pixels = value / S.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
+              help="Address to listen on; others than this one let other machines in.")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N",
+              help="Port to listen on; by default the first free one from 8650, 0 for any.")
+@click.option("--allow-host", multiple=True, metavar="NAME",
+              help="A name that browsers may reach the server by, beside --host. Repeatable.")
+@click.option("--browser/--no-browser", default=True,
+              help="Open the page, or print its address only.")
+@calibration_options
+@settings_options
+@click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
+# fmt: on
+def command(
+    settings: Settings,
+    target: tuple[Path, ...],
+    ground_truth: Path | None,
+    ground_truth_scale: float | None,
+    host: str,
+    port: int | None,
+    allow_host: tuple[str, ...],
+    browser: bool,
+    quiet: bool,
+    **calibration_values: Any,
+) -> None:
+    """Show the folder RESULT of `slanted run`, or run on the pair LEFT RIGHT and show that.
+
+    The page has the image, disparity, boundary labels, segments, planes, confidence and, with
+    ground truth, the error, beside the point cloud and the mesh in 3D; sliders run inference again.
+    Ctrl+C ends the server.
+    """
+    from slanted.io import read_disparity
+    from slanted.viewer.serve import require_viewer, serve
+    from slanted.viewer.session import Session
+
+    require_viewer()
+    if ground_truth is None:
+        refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
+    with Report(quiet=quiet, as_json=False) as report:
+        opened, snapshots = _open(target, settings, calibration_values, report)
+        truth = None
+        if ground_truth is not None:
+            truth = read_disparity(ground_truth, scale=ground_truth_scale)
+            check_size(ground_truth, truth, opened.result.disparity)
+        session = Session(opened, truth, snapshots)
+
+    def announce(address: str) -> None:
+        click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(session, host=host, port=port, others=allow_host, announce=announce)
+
+
+def _open(
+    target: tuple[Path, ...],
+    settings: Settings,
+    calibration_values: dict[str, Any],
+    report: Report,
+) -> tuple[OpenedResult, list[Snapshot]]:
+    import dataclasses
+
+    from slanted.io import read_image
+    from slanted.matching.images import check_pair
+    from slanted.output.opened import OpenedResult, open_result
+    from slanted.pipeline import estimate
+    from slanted.settings import Settings
+
+    if len(target) == 1:
+        if settings != Settings.preset("default"):
+            raise click.UsageError(
+                "settings: mean nothing with a RESULT, which has its own; change them in the page, "
+                "or give LEFT RIGHT"
+            )
+        report.progress(f"reading {target[0]}")
+        opened = open_result(target[0])
+        given = load_calibration(opened.result.disparity.shape[:2], **calibration_values)
+        return dataclasses.replace(opened, calibration=given or opened.calibration), []
+    if len(target) != 2:
+        raise click.UsageError(
+            f"expected the folder of a result, or LEFT and RIGHT, got {len(target)} paths"
+        )
+    left, right = target
+    images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+    calibration = load_calibration(images[0].shape[:2], **calibration_values)
+    snapshots: list[Snapshot] = []
+    result = estimate(*images, settings, progress=report.progress, watch=snapshots.append)
+    return OpenedResult(left.name, result, *images, calibration, {}), snapshots

@@ -1,0 +1,214 @@
+"""The server's answers: the page, tiles, clouds, meshes, and what it is told to do."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from slanted.errors import InputError
+from slanted.output.stored import json_text
+from slanted.viewer.geometry import pack_cloud, pack_mesh
+from slanted.viewer.layers import cut_tile, layer_names, texture
+from slanted.viewer.pointing import describe_pixel
+from slanted.viewer.session import NotThereError
+
+if TYPE_CHECKING:
+    from slanted.viewer.session import Session
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+ASSETS = (
+    *("style.css", "icon.svg", "main.js", "api.js", "picture.js", "space.js", "panel.js"),
+    *("vendor/three/three.module.min.js", "vendor/three/three.core.min.js"),
+    "vendor/three/OrbitControls.js",
+)
+"""All files that are ever served from disk; everything else is made of the result."""
+FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
+"""A frame's key is never used again for another one."""
+NEVER = {"cache-control": "no-store"}
+LARGEST_BODY = 100_000
+LARGEST_LEVEL = 12
+
+Answer = Callable[[Request], Response]
+
+
+def make_app(session: Session) -> Starlette:
+    """Return the ASGI application that shows a session."""
+    frame = "/api/frames/{key}"
+    routes = [
+        _get("/", lambda request: _page()),
+        _get("/assets/{path:path}", _asset),
+        _get("/api/state", lambda request: _json(session.state())),
+        _get(frame, lambda request: _json(session.describe_frame(_key(request)))),
+        _get(
+            frame + "/tiles/{layer}/{level:int}/{column:int}/{row:int}",
+            functools.partial(_tile, session),
+        ),
+        _get(frame + "/textures/{layer}", functools.partial(_texture, session)),
+        _get(frame + "/pixels/{u:int}/{v:int}", functools.partial(_pixel, session)),
+        _get(frame + "/cloud", functools.partial(_cloud, session)),
+        _get(frame + "/mesh", functools.partial(_mesh, session)),
+        _get(frame + "/exports/{name}", functools.partial(_export, session)),
+        Route("/api/run", functools.partial(_run, session), methods=["POST"]),
+        Route("/api/cancel", functools.partial(_cancel, session), methods=["POST"]),
+    ]
+    handlers: dict[Any, Any] = {
+        NotThereError: lambda request, error: _problem(404, str(error)),
+        InputError: lambda request, error: _problem(400, str(error)),
+    }
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+def _get(path: str, answer: Answer) -> Route:
+    """Return a route whose answer is made on a thread, as painting and packing take time."""
+
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(answer, request)
+
+    made: Callable[[Request], Awaitable[Response]] = endpoint
+    return Route(path, made, methods=["GET"])
+
+
+def _page() -> Response:
+    text = _read_asset("index.html")
+    # The only script inside the page is the list of modules, which must stand there.
+    inline = re.search(rb'<script type="importmap">(.*?)</script>', text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(inline.group(1)).digest()).decode() if inline else ""
+    policy = (
+        f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self'; "
+        "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    headers = {"content-security-policy": policy, "x-content-type-options": "nosniff", **NEVER}
+    return Response(text, media_type=TYPES["html"], headers=headers)
+
+
+def _asset(request: Request) -> Response:
+    path = request.path_params["path"]
+    if path not in ASSETS:
+        raise NotThereError(path)
+    headers = {"x-content-type-options": "nosniff", "cache-control": "no-cache"}
+    return Response(_read_asset(path), media_type=TYPES[path.rpartition(".")[2]], headers=headers)
+
+
+@functools.cache
+def _read_asset(path: str) -> bytes:
+    return (resources.files("slanted.viewer") / "assets").joinpath(path).read_bytes()
+
+
+def _key(request: Request) -> str:
+    return str(request.path_params["key"])
+
+
+def _layer_name(session: Session, request: Request) -> str:
+    frame, name = session.frame(_key(request)), str(request.path_params["layer"])
+    if name not in layer_names(session.scene, frame):
+        raise NotThereError(name)
+    return name
+
+
+def _tile(session: Session, request: Request) -> Response:
+    name, params = _layer_name(session, request), request.path_params
+    level = int(params["level"])
+    if level > LARGEST_LEVEL:
+        raise NotThereError("tile")
+    layer = session.layers.get(session.scene, session.frame(_key(request)), name)
+    content = cut_tile(layer, level, int(params["column"]), int(params["row"]))
+    if content is None:
+        raise NotThereError("tile")
+    return Response(content, media_type="image/png", headers=FOREVER)
+
+
+def _texture(session: Session, request: Request) -> Response:
+    name = _layer_name(session, request)
+    layer = session.layers.get(session.scene, session.frame(_key(request)), name)
+    return Response(texture(layer), media_type="image/jpeg", headers=FOREVER)
+
+
+def _pixel(session: Session, request: Request) -> Response:
+    u, v = int(request.path_params["u"]), int(request.path_params["v"])
+    return _json(describe_pixel(session.scene, session.frame(_key(request)), u, v))
+
+
+def _cloud(session: Session, request: Request) -> Response:
+    most = request.query_params.get("points", "250000")
+    if not (most.isascii() and most.isdigit()):
+        raise InputError(f"points: expected a whole number, got {most!r}")
+    content = pack_cloud(session.scene, session.frame(_key(request)), int(most[:12]))
+    return Response(content, media_type="application/octet-stream", headers=FOREVER)
+
+
+def _mesh(session: Session, request: Request) -> Response:
+    content = pack_mesh(session.scene, session.frame(_key(request)))
+    return Response(content, media_type="application/octet-stream", headers=FOREVER)
+
+
+def _export(session: Session, request: Request) -> Response:
+    """Answer with a file to save; an export of several files is packed into one."""
+    name = str(request.path_params["name"])
+    files = session.export(_key(request), name)
+    content = files[name]
+    if len(files) > 1:
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for part, data in files.items():
+                archive.writestr(part, data)
+        name, content = f"{name.rpartition('.')[0]}_obj.zip", stream.getvalue()
+    headers = {"content-disposition": f'attachment; filename="{name}"', **NEVER}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+async def _run(session: Session, request: Request) -> Response:
+    changes = await _body(request)
+    if not await run_in_threadpool(session.run, changes):
+        return _problem(409, "a run is under way; cancel it first")
+    return _json(session.state(), 202)
+
+
+async def _cancel(session: Session, request: Request) -> Response:
+    session.cancel()
+    return _json(session.state(), 202)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise InputError("body: expected application/json")
+    data = b""
+    async for part in request.stream():
+        data += part
+        if len(data) > LARGEST_BODY:
+            raise InputError("body: expected a few settings, got more than 100 kB")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InputError("body: expected JSON") from None
+    if not isinstance(found, dict):
+        raise InputError("body: expected settings by name, a JSON object")
+    return found
+
+
+def _json(data: dict[str, Any], status: int = 200) -> Response:
+    text = json_text(data)
+    return Response(text, status, media_type="application/json", headers=NEVER)
+
+
+def _problem(status: int, text: str) -> Response:
+    return _json({"problem": text}, status)

@@ -1,0 +1,133 @@
+"""What the viewer can show: the state of a run after one of its iterations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.output.mesh import PlaneMesh, mesh_of
+from slanted.result import Result
+
+if TYPE_CHECKING:
+    from slanted.inference.pcbp import Inference, Snapshot
+    from slanted.io import Calibration
+    from slanted.matching import Image
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What stays the same however often inference is run.
+
+    Parameters
+    ----------
+    name
+        For people.
+    left, right
+        The pair; grey is shown if the left image is missing, and nothing can be run again without
+        both.
+    calibration
+        None if unknown.
+    truth
+        Ground truth, NaN for unknown; None if there is none.
+    scale
+        Ends of the scale of disparities, the same for all frames so that they can be compared.
+    """
+
+    name: str
+    left: Image | None
+    right: Image | None
+    calibration: Calibration | None
+    truth: NDArray[np.float32] | None
+    scale: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A state of a run.
+
+    Parameters
+    ----------
+    key
+        By which the page asks for it; another state never gets the same.
+    title
+        For people.
+    result
+        Planes, labels and disparity of this state.
+    is_final
+        Whether it is what a run came to; energies and confidence are known of such only.
+    energy
+        With the weights applied, if known.
+    """
+
+    key: str
+    title: str
+    result: Result
+    is_final: bool
+    energy: float | None
+
+    @cached_property
+    def mesh(self) -> PlaneMesh:
+        """The planes as a mesh."""
+        return mesh_of(self.result)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the page says of it."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "segments": self.result.regions.count,
+            "energy": self.energy,
+            "final": self.is_final,
+        }
+
+
+def final_frame(key: str, result: Result, title: str = "result") -> Frame:
+    """Return the frame of a whole result."""
+    return Frame(key, title, result, True, result.energy)
+
+
+def frames_of_run(run: int, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
+    """Return the states of a run, in order; the last is its result.
+
+    Planes before the first iteration on refined segments show what refinement did.
+    """
+    frames, iteration, rounds = [], 0, 0
+    for number, snapshot in enumerate(snapshots):
+        if snapshot.iteration is None:
+            title = "local fits" if number == 0 else f"segments refined, round {rounds + 1}"
+            rounds += number > 0
+        else:
+            iteration += 1
+            title = f"iteration {iteration}"
+        energy = None if snapshot.iteration is None else snapshot.iteration.energy
+        if number == len(snapshots) - 1:
+            frames.append(final_frame(f"{run}-{number}", result, f"{title}, the result"))
+        else:
+            state = _state(result, snapshot)
+            frames.append(Frame(f"{run}-{number}", title, state, False, energy))
+    return frames or [final_frame(f"{run}-0", result)]
+
+
+def _state(result: Result, snapshot: Snapshot) -> Result:
+    """Return a result as it stood at a snapshot."""
+    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+
+    limits = drawn_range(result.settings, result.searched, result.matched)
+    disparity = draw_disparity(snapshot.regions, snapshot.planes, *limits)
+    inference: Inference = replace(
+        result.inference,
+        planes=snapshot.planes,
+        labels=snapshot.labels,
+        confidence=np.full(snapshot.regions.count, np.inf),
+    )
+    return replace(
+        result,
+        disparity=disparity,
+        occluded=hidden_pixels(disparity),
+        regions=snapshot.regions,
+        inference=inference,
+    )

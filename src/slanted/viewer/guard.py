@@ -1,0 +1,100 @@
+"""Keeps other web pages out: a server on this machine is within reach of every page it opens.
+
+A page of somebody else may send requests here, or point its own name at 127.0.0.1 (DNS
+rebinding). So a request is answered only if it names this server in its Host header and, when the
+browser tells where it comes from, comes from a page of this server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
+FRIENDLY_SITES = ("same-origin", "none")
+"""What browsers say of requests by a page's own scripts, and of addresses typed in."""
+
+
+def allowed_hosts(host: str, port: int, others: Iterable[str] = ()) -> frozenset[str]:
+    """Return the values of the Host header that mean this server.
+
+    Parameters
+    ----------
+    host, port
+        What it is bound to.
+    others
+        Further names that it is reached by, with or without a port.
+    """
+    names = set(LOOPBACK)
+    if host not in EVERY_ADDRESS:
+        names.add(f"[{host}]" if ":" in host else host)
+    hosts = {f"{name}:{port}" for name in names}
+    if port == 80:
+        hosts |= names
+    for other in others:
+        has_port = ":" in other.rpartition("]")[2]
+        hosts |= {other} if has_port else {other, f"{other}:{port}"}
+    return frozenset(name.lower() for name in hosts)
+
+
+class Guard:
+    """ASGI middleware that refuses requests of other pages.
+
+    Parameters
+    ----------
+    app
+        What it stands before.
+    hosts
+        From `allowed_hosts`.
+    """
+
+    def __init__(self, app: App, hosts: frozenset[str]) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        problem = self.problem(scope)
+        if problem is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _refuse(send, problem)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def problem(self, scope: Scope) -> str | None:
+        """Return why a request is refused, or None."""
+        headers: dict[str, list[str]] = {}
+        for name, value in scope.get("headers", ()):
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        host = headers.get("host", [])
+        if len(host) != 1 or host[0].lower() not in self.hosts:
+            return "this server does not go by that name; start it with --allow-host to add one"
+        for origin in headers.get("origin", []):
+            scheme, _, place = origin.partition("://")
+            if scheme not in ("http", "https") or place.lower() not in self.hosts:
+                return "requests of other pages are refused"
+        for site in headers.get("sec-fetch-site", []):
+            is_visit = headers.get("sec-fetch-mode", [""])[0] == "navigate"
+            if site not in FRIENDLY_SITES and not (is_visit and scope["method"] == "GET"):
+                return "requests of other pages are refused"
+        return None
+
+
+async def _refuse(send: Send, problem: str) -> None:
+    body = (problem + "\n").encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,240 @@
+"""Layers: a frame painted in one of several ways, and cut into tiles."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.output.charts import colour_planes, planes_legend
+from slanted.output.legends import Legend
+from slanted.output.pictures import (
+    BOUNDARY_COLOUR,
+    boundary_lines,
+    colour_confidence,
+    colour_disparity,
+    colour_error,
+    confidence_legend,
+    disparity_legend,
+    error_legend,
+    label_lines,
+    label_palette,
+    labels_legend,
+    regions_legend,
+)
+from slanted.segmentation.colour import as_rgb8
+
+if TYPE_CHECKING:
+    from slanted.viewer.frames import Frame, Scene
+
+TILE = 512
+"""Pixels along the side of a tile."""
+TEXTURE = 2048
+"""Most pixels along a side of a picture that is laid over the mesh."""
+CACHE_BYTES = 600_000_000
+GREY = 128
+FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A painted frame: a picture and, apart from it, lines that must not fade when it shrinks.
+
+    Parameters
+    ----------
+    picture
+        (H, W, 3).
+    lines
+        (H, W) 0 where there is none, otherwise 1 + the number of its colour; where lines meet, the
+        larger number wins.
+    palette
+        (K, 3) colours of lines.
+    """
+
+    picture: NDArray[np.uint8]
+    lines: NDArray[np.uint8] | None = None
+    palette: NDArray[np.uint8] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.picture.nbytes + (0 if self.lines is None else self.lines.nbytes)
+
+
+def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
+    """Return the layers that a frame has, in the order the page shows them."""
+    names = ["image", "disparity", "labels", "segments", "planes"]
+    if frame.is_final and np.isfinite(frame.result.confidence).any():
+        names.append("confidence")
+    if scene.truth is not None:
+        names += ["error", "truth"]
+    return tuple(names)
+
+
+def layer_legend(scene: Scene, frame: Frame, name: str) -> Legend:
+    """Return what the colours of a layer mean."""
+    return KINDS[name].legend(scene, frame)
+
+
+def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
+    """Paint a frame at full size."""
+    return KINDS[name].paint(scene, frame)
+
+
+def base_image(scene: Scene, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the left image as 8-bit RGB, grey if there is none."""
+    if scene.left is None:
+        return np.full((*shape[:2], 3), GREY, np.uint8)
+    return as_rgb8(scene.left)
+
+
+def _paint_image(scene: Scene, frame: Frame) -> Layer:
+    return Layer(base_image(scene, frame.result.disparity.shape))
+
+
+def _image_legend(scene: Scene, frame: Frame) -> Legend:
+    return Legend("left image" if scene.left is not None else "the left image is not there")
+
+
+def _paint_labels(scene: Scene, frame: Frame) -> Layer:
+    result = frame.result
+    darkened = base_image(scene, result.disparity.shape) // 2
+    return Layer(darkened, label_lines(result.regions, result.labels), label_palette())
+
+
+def _paint_segments(scene: Scene, frame: Frame) -> Layer:
+    lines = boundary_lines(frame.result.regions.labels).astype(np.uint8)
+    palette = np.array([BOUNDARY_COLOUR], np.uint8)
+    return Layer(base_image(scene, frame.result.disparity.shape), lines, palette)
+
+
+def _segments_legend(scene: Scene, frame: Frame) -> Legend:
+    return Legend("segments", swatches=regions_legend().swatches[:1])
+
+
+def _truth(scene: Scene) -> NDArray[np.float32]:
+    if scene.truth is None:
+        raise InputError("truth: expected a frame with ground truth; give --ground-truth")
+    return scene.truth
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How a layer is painted, and what its colours mean."""
+
+    paint: Callable[[Scene, Frame], Layer]
+    legend: Callable[[Scene, Frame], Legend]
+
+
+KINDS = {
+    "image": _Kind(_paint_image, _image_legend),
+    "disparity": _Kind(
+        lambda scene, frame: Layer(colour_disparity(frame.result.disparity, *scene.scale)),
+        lambda scene, frame: disparity_legend(*scene.scale),
+    ),
+    "labels": _Kind(_paint_labels, lambda scene, frame: labels_legend()),
+    "segments": _Kind(_paint_segments, _segments_legend),
+    "planes": _Kind(
+        lambda scene, frame: Layer(colour_planes(frame.result.regions, frame.result.planes)),
+        lambda scene, frame: planes_legend(),
+    ),
+    "confidence": _Kind(
+        lambda scene, frame: Layer(
+            colour_confidence(frame.result.regions, frame.result.confidence)
+        ),
+        lambda scene, frame: confidence_legend(frame.result.confidence),
+    ),
+    "error": _Kind(
+        lambda scene, frame: Layer(colour_error(frame.result.disparity, _truth(scene))),
+        lambda scene, frame: error_legend(),
+    ),
+    "truth": _Kind(
+        lambda scene, frame: Layer(colour_disparity(_truth(scene), *scene.scale)),
+        lambda scene, frame: disparity_legend(*scene.scale, title="ground truth, px"),
+    ),
+}
+"""All layers by name."""
+
+
+def cut_tile(layer: Layer, level: int, column: int, row: int) -> bytes | None:
+    """Return a tile as PNG; None beyond the picture's border.
+
+    Parameters
+    ----------
+    layer
+        To cut from.
+    level
+        0 for full size; each further one halves it.
+    column, row
+        Place of the tile among those of its level.
+    """
+    side = TILE << level
+    window = np.s_[row * side : (row + 1) * side, column * side : (column + 1) * side]
+    height, width = layer.picture[window].shape[:2]
+    if not height or not width:
+        return None
+    # Rounded up, so that a border of less than a pixel is not lost.
+    size = (-(-width >> level), -(-height >> level))
+    lines = None if layer.lines is None else layer.lines[window]
+    small = _shrunk(Layer(layer.picture[window], lines, layer.palette), size)
+    return bytes(cv2.imencode(".png", small[:, :, ::-1], FASTEST)[1])
+
+
+def texture(layer: Layer) -> bytes:
+    """Return a whole layer as JPEG, small enough for a graphics card."""
+    height, width = layer.picture.shape[:2]
+    factor = min(1.0, TEXTURE / max(height, width))
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    small = _shrunk(layer, size)
+    return bytes(cv2.imencode(".jpg", small[:, :, ::-1], (cv2.IMWRITE_JPEG_QUALITY, 92))[1])
+
+
+def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Return a layer at another size, its lines as wide as before on the screen."""
+    height, width = layer.picture.shape[:2]
+    factor = max(1, round(width / size[0]), round(height / size[1]))
+    picture = layer.picture
+    if factor > 1:
+        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    if layer.lines is None or layer.palette is None:
+        return picture
+    lines = layer.lines
+    if factor > 1:
+        # A small pixel takes the largest number of the large ones that it stands for.
+        lines = cv2.dilate(lines, np.ones((factor, factor), np.uint8), anchor=(0, 0))
+        lines = cv2.resize(lines, size, interpolation=cv2.INTER_NEAREST)
+    painted: NDArray[np.uint8] = picture.copy()
+    painted[lines > 0] = layer.palette[lines[lines > 0] - 1]
+    return painted
+
+
+class LayerCache:
+    """Painted layers, as many as memory is granted for; the least used go first."""
+
+    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
+        self._most = most_bytes
+        self._layers: OrderedDict[tuple[str, str], Layer] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, scene: Scene, frame: Frame, name: str) -> Layer:
+        """Return a layer, painted if it is not there; the page asks for many tiles at once."""
+        with self._lock:
+            key = (frame.key, name)
+            layer = self._layers.get(key)
+            if layer is None:
+                layer = paint_layer(scene, frame, name)
+                self._layers[key] = layer
+            self._layers.move_to_end(key)
+            while len(self._layers) > 1 and self._size() > self._most:
+                self._layers.popitem(last=False)
+            return layer
+
+    def _size(self) -> int:
+        return sum(layer.nbytes for layer in self._layers.values())

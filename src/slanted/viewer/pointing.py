@@ -1,0 +1,153 @@
+"""What is under the cursor: a pixel, its segment, its plane, and the labels of its boundaries."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.labels import BoundaryLabel
+from slanted.output.pictures import shown_labels
+from slanted.regions.edges import edge_numbers
+
+if TYPE_CHECKING:
+    from slanted.regions import Regions
+    from slanted.result import Result
+    from slanted.viewer.frames import Frame, Scene
+
+NAMES = {
+    BoundaryLabel.COPLANAR: "coplanar",
+    BoundaryLabel.HINGE: "hinge",
+    BoundaryLabel.LEFT_OCCLUSION: "hides it",
+    BoundaryLabel.RIGHT_OCCLUSION: "hidden by it",
+}
+"""Of a boundary, as seen from its first segment."""
+
+
+def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]:
+    """Return all that is known of a pixel, for JSON.
+
+    Raises
+    ------
+    InputError
+        If there is no such pixel.
+    """
+    result = frame.result
+    height, width = result.disparity.shape
+    if not (0 <= u < width and 0 <= v < height):
+        raise InputError(f"pixel: expected one inside {width}×{height}, got ({u}, {v})")
+    segment = int(result.regions.labels[v, u])
+    disparity = float(result.disparity[v, u])
+    return {
+        "u": u,
+        "v": v,
+        "disparity": disparity,
+        "matched": _number(result.matched[v, u]),
+        "depth": _depth(scene, disparity),
+        "occluded": bool(result.occluded[v, u]),
+        "truth": None if scene.truth is None else _number(scene.truth[v, u]),
+        **describe_segment(result, segment, is_final=frame.is_final),
+    }
+
+
+def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[str, Any]:
+    """Return what is known of a segment: its plane, its neighbours and its outline."""
+    regions = result.regions
+    share = slice(*regions.adjacency_start[segment : segment + 2])
+    neighbours = []
+    for other, edge in zip(
+        regions.adjacency_other[share].tolist(), regions.adjacency_edge[share].tolist(), strict=True
+    ):
+        label = BoundaryLabel(int(result.labels[edge]))
+        seen = label if segment < other else label.flipped()
+        length = int(regions.boundary_length[edge])
+        neighbours.append({"segment": other, "label": NAMES[seen], "length": length})
+    return {
+        "segment": segment,
+        "size": int(regions.size[segment]),
+        "plane": [float(value) for value in result.planes[segment]],
+        "centre": [float(value) for value in regions.centre[segment]],
+        "confidence": _number(result.confidence[segment]) if is_final else None,
+        "neighbours": sorted(neighbours, key=lambda each: -int(each["length"])),
+        "outline": outline(regions, shown_labels_of(result), segment).tolist(),
+    }
+
+
+def shown_labels_of(result: Result) -> NDArray[np.int64]:
+    """Return which of the four colours each boundary has."""
+    return shown_labels(result.regions, result.labels)
+
+
+def outline(regions: Regions, kinds: NDArray[np.int64], segment: int) -> NDArray[np.int64]:
+    """Return the sides of pixels round a segment, straight ones with one label joined.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        (K, 5) from x, y to x, y, corners of pixels (pixel (u, v) reaches from u to u + 1), and
+        the kind of the boundary, −1 at the image's border.
+    """
+    height, width = regions.labels.shape
+    rows, columns = np.divmod(regions.pixels(segment), width)
+    top, left = int(rows.min()), int(columns.min())
+    bottom, right = int(rows.max()) + 1, int(columns.max()) + 1
+    around = np.full((bottom - top + 2, right - left + 2), -1, np.int32)
+    y0, x0, y1, x1 = (
+        max(top - 1, 0),
+        max(left - 1, 0),
+        min(bottom + 1, height),
+        min(right + 1, width),
+    )
+    around[y0 - top + 1 : y1 - top + 1, x0 - left + 1 : x1 - left + 1] = regions.labels[
+        y0:y1, x0:x1
+    ]
+    found = [
+        _sides(regions, kinds, segment, around, (left, top), upright=True),
+        _sides(regions, kinds, segment, around.T, (top, left), upright=False),
+    ]
+    return np.concatenate(found)
+
+
+def _sides(
+    regions: Regions,
+    kinds: NDArray[np.int64],
+    segment: int,
+    around: NDArray[np.int32],
+    origin: tuple[int, int],
+    *,
+    upright: bool,
+) -> NDArray[np.int64]:
+    """Return the sides between pixels that are neighbours in a row of `around`."""
+    before, after = around[:, :-1], around[:, 1:]
+    across, along = np.nonzero(((before == segment) != (after == segment)).T)
+    one, other = before[along, across], after[along, across]
+    outside = np.where(one == segment, other, one)
+    kind = np.full(len(across), -1, np.int64)
+    inside = outside >= 0
+    if inside.any():
+        itself = np.full(int(inside.sum()), segment, np.int32)
+        edge = edge_numbers(regions.edges, itself, outside[inside], regions.count)
+        kind[inside] = kinds[edge]
+    # Sides come line by line; a new stretch starts where the line, the label or the run ends.
+    new = np.ones(len(across) + 1, bool)
+    new[1:-1] = (np.diff(across) != 0) | (np.diff(along) != 1) | (np.diff(kind) != 0)
+    first = np.flatnonzero(new[:-1])
+    last = np.flatnonzero(new)[1:] - 1
+    line = across[first] + origin[0]
+    start, end = along[first] - 1 + origin[1], along[last] + origin[1]
+    ends = (line, start, line, end) if upright else (start, line, end, line)
+    return np.stack([*ends, kind[first]], axis=1)
+
+
+def _depth(scene: Scene, disparity: float) -> float | None:
+    if scene.calibration is None:
+        return None
+    return _number(scene.calibration.depth(np.array([disparity]))[0])
+
+
+def _number(value: Any) -> float | None:
+    number = float(value)
+    return number if math.isfinite(number) else None

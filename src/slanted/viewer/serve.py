@@ -1,0 +1,133 @@
+"""Starting and ending the server."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import InputError
+
+if TYPE_CHECKING:
+    from slanted.viewer.session import Session
+
+FIRST_PORT = 8650
+PORTS_TRIED = 20
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """Return a socket to listen on.
+
+    Parameters
+    ----------
+    host
+        An address of this machine.
+    port
+        0 for any that is free; None for the first free one from 8650 on.
+
+    Raises
+    ------
+    InputError
+        If there is no such address, or the port is taken.
+    """
+    ports = range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if port is None else (port,)
+    problem = ""
+    for number in ports:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            listening = socket.socket(family, kind, protocol)
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise InputError(
+                f"--host: expected an address of this machine, got {host!r} ({error})"
+            ) from None
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(64)
+            return listening
+        except OSError as error:
+            listening.close()
+            problem = (error.strerror or "taken").lower()
+    raise InputError(
+        f"--port: cannot listen on {host}, port {ports[0]} ({problem}); choose another, or 0 for "
+        "any that is free"
+    )
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the page's address for a browser on this machine."""
+    from slanted.viewer.guard import EVERY_ADDRESS
+
+    name = "127.0.0.1" if host in EVERY_ADDRESS else host
+    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
+
+
+def make_server(
+    session: Session, listening: socket.socket, host: str, others: Iterable[str] = ()
+) -> Any:
+    """Return a uvicorn server for a session; ``run(sockets=[listening])`` starts it."""
+    import uvicorn
+
+    from slanted.viewer.app import make_app
+    from slanted.viewer.guard import Guard, allowed_hosts
+
+    port = listening.getsockname()[1]
+    app = Guard(make_app(session), allowed_hosts(host, port, others))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(
+    session: Session,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    others: Iterable[str] = (),
+    announce: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve a session until interrupted.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    host, port
+        As for `bind`.
+    others
+        Further names that the server may be reached by.
+    announce
+        Called with the page's address when it can be opened.
+    """
+    listening = bind(host, port)
+    try:
+        server = make_server(session, listening, host, others)
+        announce(address_of(host, listening.getsockname()[1]))
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+    finally:
+        session.close()
+        listening.close()
+
+
+def require_viewer() -> None:
+    """Say how to install what the viewer needs, if it is missing."""
+    try:
+        import starlette  # noqa: F401
+        import trimesh  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the viewer needs {error.name}, which is not installed; run "
+            "pip install 'slanted[viewer]'"
+        ) from None

@@ -1,0 +1,219 @@
+"""What one server shows: a scene, the frames of its runs, and the run under way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slanted.errors import InputError, SlantedError
+from slanted.output.export import Exportable, export, export_names
+from slanted.output.mesh import assumed_calibration
+from slanted.output.pictures import disparity_scale
+from slanted.settings import leaves
+from slanted.viewer.frames import Frame, Scene, final_frame, frames_of_run
+from slanted.viewer.jobs import Jobs
+from slanted.viewer.layers import LayerCache, layer_legend, layer_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from slanted.inference.pcbp import Snapshot
+    from slanted.output.opened import OpenedResult
+    from slanted.result import Result
+
+WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
+SLIDERS: tuple[tuple[str, str, float, float], ...] = (
+    ("segmentation.count", "segments", 50, 4000),
+    ("inference.iterations", "first iterations", 0, 10),
+    ("refinement.rounds", "rounds of refinement", 0, 6),
+    ("refinement.iterations", "iterations a round", 0, 6),
+    *((f"model.weights.{name}", f"weight {name}", 0, 200) for name in WEIGHTS),
+)
+"""Settings that the page can change: path, name, and the least and largest value of the slider."""
+
+
+class NotThereError(SlantedError):
+    """A page asked for what there is not, or no more."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: is not there, or no more; reload the page")
+
+
+class Session:
+    """What one server shows; all methods may be called from any thread.
+
+    Parameters
+    ----------
+    opened
+        The result, with the pair and its calibration.
+    truth
+        Ground truth of the left image; None if there is none.
+    snapshots
+        The states of the run that made the result, if they are known.
+    """
+
+    def __init__(
+        self,
+        opened: OpenedResult,
+        truth: NDArray[np.float32] | None = None,
+        snapshots: list[Snapshot] | None = None,
+    ) -> None:
+        result = opened.result
+        scale = disparity_scale(result.disparity if truth is None else truth)
+        self.scene = Scene(opened.name, opened.left, opened.right, opened.calibration, truth, scale)
+        frames = frames_of_run(0, result, snapshots) if snapshots else [final_frame("0-0", result)]
+        self.layers = LayerCache()
+        self._frames = {frame.key: frame for frame in frames}
+        self._settings = result.settings
+        self._lock = Lock()
+        self._serial = 0
+        self._jobs = Jobs(self._finished, self._changed)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a page must know to show itself and to notice changes."""
+        with self._lock:
+            frames = list(self._frames.values())
+            serial = self._serial
+        height, width = frames[-1].result.disparity.shape
+        calibrated = self.scene.calibration is not None
+        cameras = self.scene.calibration or assumed_calibration(height, width)
+        return {
+            "serial": serial,
+            "name": self.scene.name,
+            "width": width,
+            "height": height,
+            "unit": "m" if calibrated else "baselines",
+            "cameras": {
+                "fx": cameras.fx_pixels,
+                "fy": cameras.fy_pixels,
+                "cx": cameras.cx_pixels,
+                "cy": cameras.cy_pixels,
+                "baseline": cameras.baseline_meters,
+                "doffs": cameras.doffs_pixels,
+            },
+            "calibrated": calibrated,
+            "frames": [frame.summary() for frame in frames],
+            "job": self._jobs.state.as_data(),
+            "why_no_run": self._why_no_run(),
+            "sliders": self._sliders(frames[-1].result),
+            "exports": export_names(calibrated=calibrated),
+        }
+
+    def frame(self, key: str) -> Frame:
+        """Return a frame.
+
+        Raises
+        ------
+        NotThereError
+            If there is none of that name, perhaps because a newer run took its place.
+        """
+        with self._lock:
+            frame = self._frames.get(key)
+        if frame is None:
+            raise NotThereError(key)
+        return frame
+
+    def describe_frame(self, key: str) -> dict[str, Any]:
+        """Return a frame's layers and legends, and what a result says of itself."""
+        frame = self.frame(key)
+        layers = [
+            {"name": name, "legend": layer_legend(self.scene, frame, name).as_data()}
+            for name in layer_names(self.scene, frame)
+        ]
+        return {**frame.summary(), "layers": layers}
+
+    def run(self, changes: Mapping[str, Any]) -> bool:
+        """Start inference with other settings; return False if a run is under way.
+
+        Parameters
+        ----------
+        changes
+            Values of settings by path, of those in `SLIDERS`.
+
+        Raises
+        ------
+        InputError
+            If a setting may not be changed or its value is out of range, or if the pair is missing.
+        """
+        from slanted.pipeline import reestimate
+
+        reason = self._why_no_run()
+        if reason:
+            raise InputError(reason)
+        allowed = {path for path, *_ in SLIDERS}
+        for path, value in changes.items():
+            if path not in allowed:
+                raise InputError(f"{path}: cannot be changed here; expected one of the sliders")
+            if type(value) not in (int, float):
+                raise InputError(f"{path}: expected a number, got {value!r}")
+        settings = self._settings.with_text({path: str(value) for path, value in changes.items()})
+        scene, last = self.scene, self._last()
+        return self._jobs.start(
+            lambda stage, watch: reestimate(
+                last.result, scene.left, scene.right, settings, progress=stage, watch=watch
+            ),
+            settings,
+        )
+
+    def cancel(self) -> None:
+        """End the run under way, if there is one."""
+        self._jobs.cancel()
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self._jobs.cancel()
+        self._jobs.wait(10)
+
+    def export(self, key: str, name: str) -> dict[str, bytes]:
+        """Return the files of an export."""
+        source = Exportable(self.frame(key).result, self.scene.left, self.scene.calibration)
+        return export(name, source)
+
+    def _last(self) -> Frame:
+        with self._lock:
+            return list(self._frames.values())[-1]
+
+    def _finished(self, number: int, result: Result, snapshots: list[Snapshot]) -> None:
+        frames = frames_of_run(number, result, snapshots)
+        with self._lock:
+            self._frames = {frame.key: frame for frame in frames}
+            self._settings = result.settings
+
+    def _changed(self) -> None:
+        with self._lock:
+            self._serial += 1
+
+    def _why_no_run(self) -> str:
+        if self.scene.left is None or self.scene.right is None:
+            return (
+                "the pair was not found beside the result: run it again with this version, or open "
+                "it as slanted view LEFT RIGHT"
+            )
+        return ""
+
+    def _sliders(self, result: Result) -> list[dict[str, Any]]:
+        from slanted.segmentation import number_of_segments
+
+        values = {leaf.path: leaf for leaf in leaves(self._settings)}
+        chosen = self._settings.segmentation
+        sliders = []
+        for path, name, low, high in SLIDERS:
+            leaf = values[path]
+            value = leaf.value
+            if value is None:  # which only the number of segments can be
+                value = number_of_segments(result.occluded.view(np.uint8), chosen)
+            sliders.append(
+                {
+                    "path": path,
+                    "name": name,
+                    "low": low,
+                    "high": max(high, 2 * value),
+                    "whole": leaf.setting.kind is int,
+                    "value": value,
+                    "doc": leaf.setting.doc,
+                }
+            )
+        return sliders
