@@ -42,7 +42,19 @@ def groups_at(regions, planes, kinds, x, y, tolerance):
     return {frozenset(group): np.mean([height(k) for k in group]) for group in groups}
 
 
+def is_inside(labels, x, y):
+    around = set(pixels_round(labels, x, y))
+    return len(around) == 1 and None not in around
+
+
+def is_last_inside(labels, x, y):
+    beside = [is_inside(labels, x + step, y) for step in (-1, 1)]
+    return is_inside(labels, x, y) and not all(beside)
+
+
 def is_vertex(labels, x, y):
+    if is_inside(labels, x, y):
+        return any(is_last_inside(labels, x, y + step) for step in (-1, 0, 1))
     above_left, above_right, below_left, below_right = pixels_round(labels, x, y)
     return above_left != above_right or below_left != below_right
 

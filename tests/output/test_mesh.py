@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_mesh
+from regions.label_maps import label_maps
 from slanted.labels import BoundaryLabel
 from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh
 from slanted.regions import build_regions, labels_from_user
@@ -90,6 +91,28 @@ def test_vertices_lie_on_planes_and_what_hides_is_cut_off(world, tolerance):
             assert abs(mesh.disparity[vertex] - on_plane) <= slack
             for j in segments:
                 assert kind_of.get((i, j), 0) < BoundaryLabel.LEFT_OCCLUSION
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps, st.integers(0, 2**32 - 1))
+def test_inside_a_segment_the_mesh_is_its_plane(labels, seed):
+    rng = np.random.default_rng(seed)
+    regions = build_regions(labels)
+    planes = np.column_stack(
+        [rng.normal(0, 0.2, (regions.count, 2)), rng.uniform(5, 12, regions.count)]
+    )
+    mesh = build_mesh(regions, planes, np.zeros(regions.number_of_edges, np.int32), tolerance=100)
+    inner = rng.dirichlet(np.ones(3), (len(mesh.faces), 20))
+    points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
+    found = np.einsum("fpk,fk->fp", inner, mesh.disparity[mesh.faces])
+    i = np.broadcast_to(mesh.segment[:, None], found.shape)
+    on_plane = (planes[i, :2] * (points - regions.centre[i])).sum(axis=-1) + planes[i, 2]
+    padded = np.pad(regions.labels, 1, constant_values=-1)
+    blocks = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
+    is_core = (blocks == regions.labels[:, :, None, None]).all(axis=(2, 3))
+    u, v = np.rint(points).astype(int).transpose(2, 0, 1)
+    core = is_core[v, u]
+    np.testing.assert_allclose(found[core], on_plane[core], atol=1e-9)
 
 
 def test_a_true_scene_is_joined_along_surfaces_and_cut_between_bodies():

@@ -23,25 +23,45 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-# fmt: off
 @click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
 @click.argument("target", nargs=-1, required=True, type=PathArgument, metavar="RESULT|LEFT RIGHT")
-@click.option("--ground-truth", type=PathArgument, metavar="FILE",
-              help="Disparity to compare with; adds the error.")
-@click.option("--ground-truth-scale", type=float, metavar="S",
-              help="For an 8-bit --ground-truth: pixels = value / S.")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-              help="Address to listen on; others than this one let other machines in.")
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N",
-              help="Port to listen on; by default the first free one from 8650, 0 for any.")
-@click.option("--allow-host", multiple=True, metavar="NAME",
-              help="A name that browsers may reach the server by, beside --host. Repeatable.")
-@click.option("--browser/--no-browser", default=True,
-              help="Open the page, or print its address only.")
+@click.option(
+    "--ground-truth",
+    type=PathArgument,
+    metavar="FILE",
+    help="Disparity to compare with; adds the error.",
+)
+@click.option(
+    "--ground-truth-scale",
+    type=float,
+    metavar="S",
+    help="For an 8-bit --ground-truth: pixels = value / S.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Address to listen on; others than this one let other machines in.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Port to listen on; by default the first free one from 8650, 0 for any.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name that browsers may reach the server by, beside --host. Repeatable.",
+)
+@click.option(
+    "--browser/--no-browser", default=True, help="Open the page, or print its address only."
+)
 @calibration_options
 @settings_options
 @click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
-# fmt: on
 def command(
     settings: Settings,
     target: tuple[Path, ...],

@@ -7,7 +7,8 @@ triangle crosses an occlusion boundary, and segments one of which hides the othe
 Planes of neighbours agree only roughly where they meet. A vertex that they share lies at the mean
 of their disparities; if these differ by more than a tolerance, the mesh is split there whatever
 the label says. So no vertex is further than the tolerance from the plane of a triangle that it
-belongs to, and vertices of one segment alone lie on its plane.
+belongs to, and vertices of one segment alone lie on its plane; inside a segment, from a pixel off
+its outline on, the mesh is the plane.
 """
 
 from __future__ import annotations
@@ -100,15 +101,18 @@ def build_mesh(
     lowest, highest
         Planes that leave this range are cut off at its end, as in a result's disparity map.
     """
-    from slanted.output.mesh_kernels import count_mesh, fill_mesh
+    from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
+    from slanted.output.mesh_kernels import fill_mesh
 
-    most, triangles = count_mesh(regions.labels)
+    is_vertex = find_vertices(regions.labels)
+    most, triangles = count_mesh(regions.labels, is_vertex)
     corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
     faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
     adjacency = (regions.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
     kinds = np.ascontiguousarray(labels, np.int32)
     count = fill_mesh(
         regions.labels,
+        is_vertex,
         regions.centre,
         np.ascontiguousarray(planes, np.float64),
         adjacency,

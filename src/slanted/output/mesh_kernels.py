@@ -1,13 +1,6 @@
-"""Kernels of the mesh: corners of pixels where segments meet, and triangles between them.
+"""Kernels of the mesh: which segments share a vertex, and triangles between vertices.
 
-The segments' outlines run between pixels, along the lines of the lattice of pixel corners. Corner
-(x, y) is the upper left one of pixel (x, y); the four pixels round it are numbered
-
-    0 1
-    2 3
-
-A corner is a vertex unless the outline passes it straight along its row or does not pass it at
-all, so that every run of pixels of a segment in a row is a rectangle with a vertex in each corner.
+Corners of pixels and the pixels round them are as in `slanted.output.mesh_corner_kernels`.
 """
 
 from __future__ import annotations
@@ -16,55 +9,11 @@ import numpy as np
 from numba import njit
 
 from slanted.labels import BoundaryLabel
+from slanted.output.mesh_corner_kernels import OUTSIDE, Flags, cells_round
 from slanted.regions.structure import Floats, Ints, Starts
 
 Adjacency = tuple[Starts, Ints, Ints]
-OUTSIDE = -1
-"""Label beyond the image's border."""
 FIRST_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
-
-
-@njit(cache=True, nogil=True)
-def _label_at(labels: Ints, y: int, x: int) -> int:
-    if y < 0 or x < 0 or y >= labels.shape[0] or x >= labels.shape[1]:
-        return OUTSIDE
-    return int(labels[y, x])
-
-
-@njit(cache=True, nogil=True)
-def _corner(labels: Ints, y: int, x: int, cells: Starts) -> bool:
-    """Note the segments of the four pixels round a corner; return whether it is a vertex."""
-    cells[0] = _label_at(labels, y - 1, x - 1)
-    cells[1] = _label_at(labels, y - 1, x)
-    cells[2] = _label_at(labels, y, x - 1)
-    cells[3] = _label_at(labels, y, x)
-    return bool(cells[0] != cells[1] or cells[2] != cells[3])
-
-
-@njit(cache=True, nogil=True)
-def count_mesh(labels: Ints) -> tuple[int, int]:
-    """Return the number of triangles and a bound on that of vertices."""
-    height, width = labels.shape
-    cells = np.empty(4, np.int64)
-    vertices, triangles = 0, 0
-    above = np.zeros(width + 2, np.int64)  # vertices on the row's upper line, left of a corner
-    below = np.zeros(width + 2, np.int64)
-    for y in range(height + 1):
-        for x in range(width + 1):
-            is_vertex = _corner(labels, y, x, cells)
-            below[x + 1] = below[x] + is_vertex
-            if is_vertex:
-                for k in range(4):
-                    vertices += cells[k] != OUTSIDE
-        if y > 0:
-            start = 0
-            for x in range(1, width + 1):
-                if x == width or labels[y - 1, x] != labels[y - 1, x - 1]:
-                    inside = above[x + 1] - above[start] + below[x + 1] - below[start]
-                    triangles += inside - 2
-                    start = x
-        above[:] = below
-    return vertices, triangles
 
 
 @njit(cache=True, nogil=True)
@@ -176,6 +125,7 @@ def _group_mean(cells: Starts, heights: Floats, group: Starts, which: int) -> fl
 @njit(cache=True, nogil=True)
 def _line(
     labels: Ints,
+    is_vertex: Flags,
     y: int,
     centre: Floats,
     planes: Floats,
@@ -192,8 +142,9 @@ def _line(
     heights, kinds = np.zeros(4), np.empty((4, 4), np.int64)
     for x in range(labels.shape[1] + 1):
         ids[x, :] = -1
-        if not _corner(labels, y, x, cells):
+        if not is_vertex[y, x]:
             continue
+        cells_round(labels, y, x, cells)
         kinds[:, :] = -1
         for k in range(4):
             i = cells[k]
@@ -245,6 +196,7 @@ def _strip(upper: Ints, lower: Ints, start: int, end: int, faces: Ints, done: in
 @njit(cache=True, nogil=True)
 def fill_mesh(
     labels: Ints,
+    is_vertex: Flags,
     centre: Floats,
     planes: Floats,
     adjacency: Adjacency,
@@ -260,6 +212,8 @@ def fill_mesh(
     ----------
     labels, centre, planes
         Of the segments.
+    is_vertex
+        From `find_vertices`.
     adjacency
         `adjacency_start`, `adjacency_other` and `adjacency_edge` of the regions.
     kinds_of_edges
@@ -276,7 +230,17 @@ def fill_mesh(
     count, done = 0, 0
     for y in range(height + 1):
         count = _line(
-            labels, y, centre, planes, adjacency, kinds_of_edges, tolerance, lower, vertices, count
+            labels,
+            is_vertex,
+            y,
+            centre,
+            planes,
+            adjacency,
+            kinds_of_edges,
+            tolerance,
+            lower,
+            vertices,
+            count,
         )
         if y > 0:
             start = 0

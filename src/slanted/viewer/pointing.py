@@ -57,14 +57,17 @@ def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[st
     """Return what is known of a segment: its plane, its neighbours and its outline."""
     regions = result.regions
     share = slice(*regions.adjacency_start[segment : segment + 2])
-    neighbours = []
+    kinds, neighbours = shown_labels(regions, result.labels), []
     for other, edge in zip(
         regions.adjacency_other[share].tolist(), regions.adjacency_edge[share].tolist(), strict=True
     ):
         label = BoundaryLabel(int(result.labels[edge]))
         seen = label if segment < other else label.flipped()
         length = int(regions.boundary_length[edge])
-        neighbours.append({"segment": other, "label": NAMES[seen], "length": length})
+        colour = int(kinds[edge])
+        neighbours.append(
+            {"segment": other, "label": NAMES[seen], "length": length, "colour": colour}
+        )
     return {
         "segment": segment,
         "size": int(regions.size[segment]),
@@ -72,13 +75,8 @@ def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[st
         "centre": [float(value) for value in regions.centre[segment]],
         "confidence": _number(result.confidence[segment]) if is_final else None,
         "neighbours": sorted(neighbours, key=lambda each: -int(each["length"])),
-        "outline": outline(regions, shown_labels_of(result), segment).tolist(),
+        "outline": outline(regions, kinds, segment).tolist(),
     }
-
-
-def shown_labels_of(result: Result) -> NDArray[np.int64]:
-    """Return which of the four colours each boundary has."""
-    return shown_labels(result.regions, result.labels)
 
 
 def outline(regions: Regions, kinds: NDArray[np.int64], segment: int) -> NDArray[np.int64]:

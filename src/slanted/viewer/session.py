@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from slanted.result import Result
 
 WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
-SLIDERS: tuple[tuple[str, str, float, float], ...] = (
-    ("segmentation.count", "segments", 50, 4000),
-    ("inference.iterations", "first iterations", 0, 10),
-    ("refinement.rounds", "rounds of refinement", 0, 6),
-    ("refinement.iterations", "iterations a round", 0, 6),
-    *((f"model.weights.{name}", f"weight {name}", 0, 200) for name in WEIGHTS),
+SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
+    ("segmentation.count", "segments", 50, 4000, 2),
+    ("inference.iterations", "first iterations", 0, 10, 1),
+    ("refinement.rounds", "refinement rounds", 0, 6, 1),
+    ("refinement.iterations", "iterations a round", 0, 6, 1),
+    *((f"model.weights.{name}", name, 0, 200, 3) for name in WEIGHTS),
 )
-"""Settings that the page can change: path, name, and the least and largest value of the slider."""
+"""Settings that the page can change: path, name, least and largest value of the slider, and the
+power by which it gives small values more room."""
 
 
 class NotThereError(SlantedError):
@@ -200,7 +201,7 @@ class Session:
         values = {leaf.path: leaf for leaf in leaves(self._settings)}
         chosen = self._settings.segmentation
         sliders = []
-        for path, name, low, high in SLIDERS:
+        for path, name, low, high, power in SLIDERS:
             leaf = values[path]
             value = leaf.value
             if value is None:  # which only the number of segments can be
@@ -211,6 +212,7 @@ class Session:
                     "name": name,
                     "low": low,
                     "high": max(high, 2 * value),
+                    "power": power,
                     "whole": leaf.setting.kind is int,
                     "value": value,
                     "doc": leaf.setting.doc,

@@ -1,0 +1,260 @@
+// Puts the parts together: what is shown follows the server's state and the user's hand.
+
+import * as api from "./api.js";
+import { PictureView } from "./picture.js";
+import { Sliders, make, showFact, showJob, showLegend, showSteps } from "./panel.js";
+import { SpaceView } from "./space.js";
+
+const POLL_RUNNING = 250;
+const POLL_IDLE = 1500;
+const byId = (id) => document.getElementById(id);
+
+let state = null;
+let frame = null;
+let layer = "disparity";
+let pinned = null;
+let fact = null;
+let asked = 0;
+let loading = new AbortController();
+
+const sliders = new Sliders(byId("sliders"), byId("weights"));
+const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
+const space = makeSpace();
+
+function makeSpace() {
+  try {
+    return new SpaceView(byId("space"), { onPick: pick });
+  } catch (error) {
+    byId("counts").textContent = `3D needs WebGL, which this browser does not have (${error.message})`;
+    return null;
+  }
+}
+
+function trouble(text) {
+  byId("trouble").hidden = !text;
+  byId("trouble").textContent = text;
+}
+
+async function showFrame(key) {
+  loading.abort();
+  loading = new AbortController();
+  const { signal } = loading;
+  const found = await api.describe(key);
+  if (signal.aborted) return;
+  frame = found;
+  showLayers();
+  showSteps(state.frames, key);
+  picture.show(key, layer, state.width, state.height);
+  if (pinned) await tell(pinned);
+  if (!space) return;
+  const [mesh] = await Promise.all([api.mesh(key, signal), showTexture()]);
+  if (signal.aborted) return;
+  space.setMesh(mesh);
+  showIn3D();
+  await showCloud();
+  byId("space-pane").dataset.key = key;
+}
+
+async function showCloud() {
+  if (!space || !byId("show-cloud").checked) {
+    countTriangles();
+    return;
+  }
+  const key = frame.key;
+  const wanted = Number(byId("points").value);
+  // Few points are there at once; the others follow.
+  for (const points of wanted > 100000 ? [100000, wanted] : [wanted]) {
+    const cloud = await api.cloud(key, points, loading.signal);
+    if (key !== frame.key) return;
+    space.setCloud(cloud);
+  }
+  countTriangles();
+}
+
+function countTriangles() {
+  const triangles = (space.mesh.geometry.index?.count ?? 0) / 3;
+  const points = byId("show-cloud").checked ? `, ${(space.cloudCount ?? 0).toLocaleString("en")} points` : "";
+  byId("counts").textContent = `${triangles.toLocaleString("en")} triangles${points}`;
+}
+
+async function showTexture() {
+  const painted = byId("colouring").value === "layer" ? layer : "image";
+  await space?.setTexture(api.textureAddress(frame.key, painted));
+}
+
+function showIn3D() {
+  const plain = byId("colouring").value === "shape";
+  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, plain });
+}
+
+function showLayers() {
+  const names = frame.layers.map(({ name }) => name);
+  if (!names.includes(layer)) layer = "disparity";
+  byId("layers").replaceChildren(...names.map((name, k) => {
+    const attributes = { type: "button", role: "tab", "aria-selected": name === layer, title: `key ${k + 1}` };
+    const button = make("button", name, { ...attributes, "data-layer": name });
+    button.addEventListener("click", () => choose(name));
+    return button;
+  }));
+  const labels = frame.layers.find(({ name }) => name === "labels").legend.swatches;
+  picture.labelColours = labels.map(([, colour]) => colour);
+  if (space) space.labelColours = picture.labelColours;
+  showLegend(byId("legend"), frame.layers.find(({ name }) => name === layer).legend);
+  showExport();
+}
+
+async function choose(name) {
+  layer = name;
+  showLayers();
+  picture.show(frame.key, layer, state.width, state.height);
+  if (byId("colouring").value === "layer") await guarded(showTexture)();
+}
+
+function showExport() {
+  const menu = byId("export-name");
+  if (menu.options.length !== state.exports.length) {
+    menu.replaceChildren(...state.exports.map((name) => make("option", name, { value: name })));
+    menu.value = "mesh.glb";
+  }
+  byId("export").href = api.exportAddress(frame.key, menu.value);
+}
+
+// Under the cursor: the newest question wins, whatever order answers come in.
+function point(pixel) {
+  if (pinned) return;
+  if (pixel) guarded(tell)(pixel);
+  else forget();
+}
+
+function pick(pixel) {
+  pinned = pixel;
+  if (pixel) guarded(tell)(pixel);
+  else forget();
+}
+
+function forget() {
+  asked += 1;
+  fact = null;
+  showFact(null);
+  picture.highlight([], null);
+  space?.highlight(null, null);
+}
+
+async function tell([u, v]) {
+  asked += 1;
+  const mine = asked;
+  const found = await api.pixel(frame.key, u, v);
+  if (mine !== asked) return;
+  fact = found;
+  showFact(fact, state, picture.labelColours, Boolean(pinned));
+  picture.highlight(fact.outline, pinned);
+  space?.highlight(fact, true);
+}
+
+// Beside or above each other, whichever shows the picture larger.
+function arrange() {
+  if (!state) return;
+  const main = document.querySelector("main");
+  const side = document.querySelector("aside");
+  const beside = side.offsetTop < main.offsetTop + 10;
+  const width = main.clientWidth - (beside ? side.clientWidth : 0);
+  const height = beside ? main.clientHeight : window.innerHeight * 0.46;
+  const rows = beside ? 0.5 : 1;
+  const apart = Math.min(width / 2 / state.width, height / state.height);
+  const stacked = Math.min(width / state.width, (height * rows) / state.height);
+  main.classList.toggle("stacked", stacked > apart * 1.05);
+}
+
+async function update() {
+  const found = await api.state();
+  const isFirst = state === null;
+  const isNew = isFirst || found.serial !== state.serial;
+  state = found;
+  trouble("");
+  if (isNew) {
+    byId("name").textContent = `${state.name} · ${state.width} × ${state.height}`;
+    document.title = `${state.name} · slanted`;
+    arrange();
+    space?.setCameras(state.cameras, state.width, state.height);
+    sliders.show(state.sliders);
+    showJob(state.job, state.why_no_run);
+  }
+  const keys = state.frames.map(({ key }) => key);
+  const isGone = frame && !keys.includes(frame.key);
+  if (isFirst || isGone) {
+    await showFrame(keys.at(-1));
+  } else if (isNew) {
+    showSteps(state.frames, frame.key);
+  }
+  document.body.dataset.ready = "true";
+}
+
+async function poll() {
+  try {
+    await update();
+  } catch (error) {
+    if (error instanceof TypeError) trouble("The server does not answer; it may have ended.");
+    else if (error.name !== "AbortError") trouble(error.message);
+  }
+  setTimeout(poll, state?.job.status === "running" ? POLL_RUNNING : POLL_IDLE);
+}
+
+// What a user starts may fail, as the server may be gone; the page says so and goes on.
+function guarded(action) {
+  return async (...values) => {
+    try {
+      await action(...values);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      // Another tab's run took the frame's place: the next look at the state brings the new one.
+      if (error instanceof api.Refused && error.status === 404) return;
+      trouble(error instanceof TypeError ? "The server does not answer; it may have ended." : error.message);
+    }
+  };
+}
+
+const stepTo = guarded(async (place) => {
+  const chosen = state.frames[Math.min(Math.max(place, 0), state.frames.length - 1)];
+  if (chosen.key !== frame.key) await showFrame(chosen.key);
+});
+
+byId("step").addEventListener("input", (event) => stepTo(Number(event.target.value)));
+byId("step-back").addEventListener("click", () => stepTo(Number(byId("step").value) - 1));
+byId("step-on").addEventListener("click", () => stepTo(Number(byId("step").value) + 1));
+byId("run").addEventListener("click", guarded(async () => {
+  state = { ...(await api.run(sliders.changes())), serial: -1 };
+  showJob(state.job, state.why_no_run);
+}));
+byId("cancel").addEventListener("click", guarded(api.cancel));
+byId("reset").addEventListener("click", () => sliders.reset());
+byId("fit").addEventListener("click", () => picture.fit());
+byId("opacity").addEventListener("input", (event) => {
+  picture.opacity = Number(event.target.value);
+  picture.draw();
+});
+byId("show-mesh").addEventListener("change", showIn3D);
+byId("show-cloud").addEventListener("change", guarded(async () => {
+  showIn3D();
+  await showCloud();
+}));
+byId("points").addEventListener("change", guarded(showCloud));
+byId("colouring").addEventListener("change", guarded(async () => {
+  showIn3D();
+  await showTexture();
+}));
+byId("turned").addEventListener("click", () => space?.turned());
+byId("camera").addEventListener("click", () => space?.asCamera());
+byId("export-name").addEventListener("change", showExport);
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input[type=number], select")) return;
+  if (event.key === "Escape") {
+    pinned = null;
+    forget();
+  }
+  const number = Number(event.key);
+  if (frame && number >= 1 && number <= frame.layers.length) choose(frame.layers[number - 1].name);
+});
+
+window.addEventListener("resize", arrange);
+
+poll();

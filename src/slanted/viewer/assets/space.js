@@ -1,0 +1,274 @@
+// Three dimensions: the mesh and the cloud, both painted with one picture.
+
+import * as THREE from "three";
+import { OrbitControls } from "./vendor/three/OrbitControls.js";
+
+const BORDER = "#ffffff";
+
+const CLOUD_VERTEX = `
+  uniform float size;
+  varying vec2 place;
+  void main() {
+    place = uv;
+    vec4 seen = modelViewMatrix * vec4(position, 1.0);
+    gl_Position = projectionMatrix * seen;
+    // A pixel covers more of the scene the further away it was seen.
+    gl_PointSize = clamp(size * -position.z / max(-seen.z, 1e-6), 1.0, 24.0);
+  }`;
+const CLOUD_FRAGMENT = `
+  uniform sampler2D map;
+  uniform bool plain;
+  varying vec2 place;
+  void main() {
+    gl_FragColor = plain ? vec4(0.8, 0.82, 0.85, 1.0) : texture2D(map, place);
+  }`;
+
+function ringTexture() {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 64;
+  const context = canvas.getContext("2d");
+  for (const [colour, width] of [["#000000", 14], ["#ffffff", 7]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.arc(32, 32, 22, 0, 2 * Math.PI);
+    context.stroke();
+  }
+  return new THREE.CanvasTexture(canvas);
+}
+
+export class SpaceView {
+  // onPick(u, v) gets the pixel that a click in the mesh hits, or null.
+  constructor(canvas, { onPick }) {
+    THREE.ColorManagement.enabled = false;
+    this.canvas = canvas;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    this.renderer.setClearColor(0x0e1013);
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(50, 1, 0.01, 1000);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("change", () => this.draw());
+    this.labelColours = [];
+    this.waiting = false;
+    this.placed = false;
+    this.addObjects();
+    this.listen(onPick);
+    new ResizeObserver(() => this.resized()).observe(canvas);
+  }
+
+  addObjects() {
+    const sun = new THREE.DirectionalLight(0xffffff, 2.2);
+    sun.position.set(0.5, 0.8, 0.6);
+    this.scene.add(sun, new THREE.AmbientLight(0xffffff, 0.75));
+    this.textured = new THREE.MeshBasicMaterial({ side: THREE.DoubleSide });
+    this.shaped = new THREE.MeshLambertMaterial({
+      color: 0xc9ced6, side: THREE.DoubleSide, flatShading: true,
+    });
+    this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), this.textured);
+    this.cloudMaterial = new THREE.ShaderMaterial({
+      vertexShader: CLOUD_VERTEX,
+      fragmentShader: CLOUD_FRAGMENT,
+      uniforms: { map: { value: null }, size: { value: 1 }, plain: { value: false } },
+    });
+    this.cloud = new THREE.Points(new THREE.BufferGeometry(), this.cloudMaterial);
+    const lines = new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true });
+    this.outline = new THREE.LineSegments(new THREE.BufferGeometry(), lines);
+    this.outline.renderOrder = 2;
+    const dot = new THREE.PointsMaterial({
+      map: ringTexture(), size: 22, sizeAttenuation: false, depthTest: false, transparent: true,
+    });
+    this.marker = new THREE.Points(new THREE.BufferGeometry(), dot);
+    this.marker.renderOrder = 3;
+    for (const thing of [this.mesh, this.cloud, this.outline, this.marker]) {
+      thing.frustumCulled = false;
+      thing.visible = false;
+      this.scene.add(thing);
+    }
+  }
+
+  setCameras(cameras, width, height) {
+    this.cameras = cameras;
+    this.size = [width, height];
+  }
+
+  setMesh({ positions, places, indices }) {
+    const geometry = this.fresh(this.mesh, positions, places);
+    geometry.setIndex(new THREE.BufferAttribute(indices, 1));
+    geometry.computeBoundingSphere();
+    if (!this.placed) this.turned();
+    this.draw();
+  }
+
+  setCloud({ positions, places }) {
+    this.fresh(this.cloud, positions, places);
+    this.cloudCount = positions.length / 3;
+    this.setPointSize();
+    this.draw();
+  }
+
+  fresh(thing, positions, places) {
+    thing.geometry.dispose();
+    thing.geometry = new THREE.BufferGeometry();
+    thing.geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+    thing.geometry.setAttribute("uv", new THREE.BufferAttribute(places, 2));
+    return thing.geometry;
+  }
+
+  setTexture(address) {
+    return new Promise((done, failed) => {
+      new THREE.TextureLoader().load(address, (texture) => {
+        texture.colorSpace = THREE.NoColorSpace;
+        texture.anisotropy = this.renderer.capabilities.getMaxAnisotropy();
+        this.textured.map?.dispose();
+        this.textured.map = texture;
+        this.textured.needsUpdate = true;
+        this.cloudMaterial.uniforms.map.value = texture;
+        this.draw();
+        done();
+      }, undefined, () => failed(new Error("the picture for 3D did not load")));
+    });
+  }
+
+  setShown({ mesh, cloud, plain }) {
+    this.mesh.visible = mesh;
+    this.cloud.visible = cloud;
+    this.mesh.material = plain ? this.shaped : this.textured;
+    this.cloudMaterial.uniforms.plain.value = plain;
+    this.draw();
+  }
+
+  // The outline is drawn on the plane of the segment, whose corners are those of pixels.
+  highlight(fact, mark) {
+    this.outline.visible = Boolean(fact);
+    this.marker.visible = Boolean(fact && mark);
+    if (fact) {
+      const points = [];
+      const colours = [];
+      for (const [x0, y0, x1, y1, kind] of fact.outline) {
+        const ends = [this.onPlane(fact, x0 - 0.5, y0 - 0.5), this.onPlane(fact, x1 - 0.5, y1 - 0.5)];
+        if (!ends[0] || !ends[1]) continue;
+        const colour = new THREE.Color(this.labelColours[kind] ?? BORDER);
+        points.push(...ends[0], ...ends[1]);
+        for (let end = 0; end < 2; end++) colours.push(colour.r, colour.g, colour.b);
+      }
+      this.outline.geometry.dispose();
+      this.outline.geometry = new THREE.BufferGeometry();
+      this.outline.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+      this.outline.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+      const here = this.position(fact.u, fact.v, fact.disparity);
+      if (here) this.marker.geometry.setAttribute("position", new THREE.Float32BufferAttribute(here, 3));
+      else this.marker.visible = false;
+    }
+    this.draw();
+  }
+
+  onPlane(fact, u, v) {
+    const [a, b, c] = fact.plane;
+    return this.position(u, v, a * (u - fact.centre[0]) + b * (v - fact.centre[1]) + c);
+  }
+
+  position(u, v, disparity) {
+    const { fx, fy, cx, cy, baseline, doffs } = this.cameras;
+    if (disparity + doffs < 0.5) return null;
+    const depth = (fx * baseline) / (disparity + doffs);
+    return [((u - cx) / fx) * depth, (-(v - cy) / fy) * depth, -depth];
+  }
+
+  // A depth that lies in the middle of what is shown, and the extent of it all.
+  extent() {
+    const positions = this.mesh.geometry.getAttribute("position");
+    if (!positions?.count) return { middle: 1, far: 10 };
+    const depths = [];
+    const step = Math.max(1, Math.floor(positions.count / 5000));
+    for (let k = 0; k < positions.count; k += step) depths.push(-positions.getZ(k));
+    depths.sort((a, b) => a - b);
+    return { middle: depths[depths.length >> 1], far: depths[depths.length - 1], near: depths[0] };
+  }
+
+  asCamera() {
+    const { middle } = this.extent();
+    this.look([0, 0, 0], middle);
+  }
+
+  turned() {
+    const { middle } = this.extent();
+    this.look([0.5 * middle, 0.22 * middle, 0.3 * middle], middle);
+  }
+
+  look(from, middle) {
+    const { far, near } = this.extent();
+    const [width, height] = this.size;
+    const { cx, cy, fx, fy } = this.cameras;
+    const x = (((width - 1) / 2 - cx) / fx) * middle;
+    const y = (-((height - 1) / 2 - cy) / fy) * middle;
+    this.camera.near = Math.max((near ?? 0.1) * 0.02, 1e-4);
+    this.camera.far = far * 20;
+    this.camera.position.set(...from);
+    this.controls.target.set(x, y, -middle);
+    this.placed = true;
+    this.resized();
+    this.controls.update();
+    this.draw();
+  }
+
+  resized() {
+    const { clientWidth, clientHeight } = this.canvas;
+    if (!clientWidth || !clientHeight) return;
+    this.renderer.setPixelRatio(window.devicePixelRatio || 1);
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.camera.aspect = clientWidth / clientHeight;
+    if (this.cameras) {
+      // The whole image has to fit, whichever way the pane is longer.
+      const [width, height] = this.size;
+      const upright = Math.max(height / this.cameras.fy, width / this.cameras.fx / this.camera.aspect);
+      this.camera.fov = (2 * Math.atan(upright / 2) * 180) / Math.PI;
+    }
+    this.camera.updateProjectionMatrix();
+    this.setPointSize();
+    this.draw();
+  }
+
+  // Points as large as the pixels that each stands for, at every distance.
+  setPointSize() {
+    if (!this.cameras || !this.cloudCount) return;
+    const [width, height] = this.size;
+    const spacing = Math.sqrt((width * height) / this.cloudCount) / this.cameras.fx;
+    const pixels = this.canvas.clientHeight * (window.devicePixelRatio || 1);
+    const focal = pixels / (2 * Math.tan((this.camera.fov * Math.PI) / 360));
+    this.cloudMaterial.uniforms.size.value = 1.25 * spacing * focal;
+  }
+
+  listen(onPick) {
+    let start = null;
+    this.canvas.addEventListener("pointerdown", (event) => { start = [event.clientX, event.clientY]; });
+    this.canvas.addEventListener("pointerup", (event) => {
+      const isClick = start && Math.hypot(event.clientX - start[0], event.clientY - start[1]) < 4;
+      start = null;
+      if (isClick && event.button === 0) onPick(this.pixelAt(event));
+    });
+  }
+
+  pixelAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * 2 - 1;
+    const y = 1 - ((event.clientY - box.top) / box.height) * 2;
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
+    const hit = this.mesh.geometry.index ? ray.intersectObject(this.mesh)[0] : null;
+    if (!hit) return null;
+    const [width, height] = this.size;
+    const u = Math.min(width - 1, Math.floor(hit.uv.x * width));
+    const v = Math.min(height - 1, Math.floor((1 - hit.uv.y) * height));
+    return [u, v];
+  }
+
+  draw() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.renderer.render(this.scene, this.camera);
+    });
+  }
+}
