@@ -29,6 +29,8 @@ def cameras_of(scene: Scene, frame: Frame) -> Calibration:
 def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows and columns of a regular grid of at most so many pixels."""
     step = max(1, math.ceil(math.sqrt(shape[0] * shape[1] / max(most, 1))))
+    while -(-shape[0] // step) * -(-shape[1] // step) > max(most, 1):
+        step += 1
     rows = np.arange((shape[0] - 1) % step // 2, shape[0], step)
     columns = np.arange((shape[1] - 1) % step // 2, shape[1], step)
     return rows, columns

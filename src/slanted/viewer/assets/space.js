@@ -193,7 +193,7 @@ export class SpaceView {
 
   turned() {
     const { middle } = this.extent();
-    this.look([0.5 * middle, 0.22 * middle, 0.3 * middle], middle);
+    this.look([0.5 * middle, 0.16 * middle, 0.42 * middle], middle);
   }
 
   look(from, middle) {

@@ -1,0 +1,296 @@
+"""The server's answers, without a browser."""
+
+import io
+import json
+import time
+import zipfile
+
+import cv2
+import numpy as np
+import pytest
+import trimesh
+
+from slanted.output.mesh import TOLERANCE
+from slanted.viewer.app import ASSETS
+from slanted.viewer.layers import KINDS, TILE, LayerCache, cut_tile, layer_names, paint_layer
+from viewer.client import served
+from viewer.worlds import CAMERAS, distances_to_planes, estimated, scene, session
+
+RESULT = estimated()[0]
+
+
+@pytest.fixture
+def opened():
+    made = session()
+    with served(made) as client:
+        yield made, client
+
+
+@pytest.fixture
+def client(opened):
+    return opened[1]
+
+
+def wait_for(client, status, seconds=60):
+    for _ in range(int(seconds / 0.05)):
+        job = client.get("/api/state").json()["job"]
+        if job["status"] != "running":
+            break
+        time.sleep(0.05)
+    assert job["status"] == status, job
+    return client.get("/api/state").json()
+
+
+def test_the_page_and_its_parts_are_there_and_nothing_else(client):
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "script-src 'self' 'sha256-" in page.headers["content-security-policy"]
+    for path in ASSETS:
+        answer = client.get(f"/assets/{path}")
+        assert answer.status_code == 200, path
+        assert answer.content
+    for path in (
+        "/assets/index.html",
+        "/assets/../app.py",
+        "/assets/..%2fapp.py",
+        "/assets/%2e%2e/%2e%2e/settings.py",
+        "/assets//etc/passwd",
+        "/run.json",
+        "/api/frames/0-0/exports/result.npz",
+        "/api/frames/0-0/exports/..%2frun.json",
+        "/api/frames/9-9",
+        "/api/frames/0-0/tiles/nonsense/0/0/0",
+        "/api/frames/0-0/tiles/image/0/7/0",
+        "/api/frames/0-0/tiles/image/99/0/0",
+    ):
+        assert client.get(path).status_code in (400, 404), path
+
+
+def test_the_state_tells_what_there_is(client):
+    state = client.get("/api/state").json()
+    assert (state["width"], state["height"], state["unit"]) == (160, 120, "m")
+    assert [frame["key"] for frame in state["frames"]] == ["0-0"]
+    assert state["job"]["status"] == "idle"
+    assert {slider["path"] for slider in state["sliders"]} >= {
+        "segmentation.count", "inference.iterations", "model.weights.bdy2",
+    }  # fmt: skip
+    described = client.get("/api/frames/0-0").json()
+    names = [layer["name"] for layer in described["layers"]]
+    assert names[:5] == ["image", "disparity", "labels", "segments", "planes"]
+    assert {"confidence", "error", "truth"} <= set(names) <= set(KINDS)
+    assert all(layer["legend"]["title"] for layer in described["layers"])
+
+
+def test_a_pixel_is_told_as_the_result_has_it(client):
+    for u, v in ((0, 0), (77, 31), (159, 119)):
+        fact = client.get(f"/api/frames/0-0/pixels/{u}/{v}").json()
+        assert fact["disparity"] == RESULT.disparity[v, u]
+        assert fact["depth"] == pytest.approx(float(CAMERAS.depth(RESULT.disparity)[v, u]))
+        segment = int(RESULT.regions.labels[v, u])
+        assert fact["segment"] == segment
+        assert fact["plane"] == RESULT.planes[segment].tolist()
+        assert fact["truth"] == scene().disparity[v, u]
+        assert {each["segment"] for each in fact["neighbours"]} == set(
+            RESULT.regions.neighbours(segment).tolist()
+        )
+        labels = {"coplanar", "hinge", "hides it", "hidden by it"}
+        assert {each["label"] for each in fact["neighbours"]} <= labels
+    assert client.get("/api/frames/0-0/pixels/160/0").status_code == 400
+    assert client.get("/api/frames/0-0/pixels/-1/0").status_code == 404
+
+
+def test_tiles_make_up_the_layer(client):
+    answer = client.get("/api/frames/0-0/tiles/disparity/0/0/0")
+    assert "immutable" in answer.headers["cache-control"]
+    tile = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)[:, :, ::-1]
+    made = session()
+    painted = paint_layer(made.scene, made.frame("0-0"), "disparity").picture
+    np.testing.assert_array_equal(tile, painted)
+    half = client.get("/api/frames/0-0/tiles/labels/1/0/0").content
+    assert cv2.imdecode(np.frombuffer(half, np.uint8), 1).shape == (60, 80, 3)
+    texture = client.get("/api/frames/0-0/textures/image")
+    assert texture.headers["content-type"] == "image/jpeg"
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_tiles_of_large_pictures_cover_them_once(level):
+    made = session()
+    layer = paint_layer(made.scene, made.frame("0-0"), "labels")
+    large = type(layer)(
+        np.tile(layer.picture, (9, 8, 1)), np.tile(layer.lines, (9, 8)), layer.palette
+    )
+    height, width = large.picture.shape[:2]
+    side = TILE << level
+    covered = 0
+    for row in range(-(-height // side)):
+        for column in range(-(-width // side)):
+            content = cut_tile(large, level, column, row)
+            shape = cv2.imdecode(np.frombuffer(content, np.uint8), 1).shape
+            covered += shape[0] * shape[1]
+    assert covered == -(-height // 2**level) * -(-width // 2**level)
+    assert cut_tile(large, level, 99, 0) is None
+
+
+def test_lines_stay_visible_in_small_pictures():
+    made = session()
+    layer = paint_layer(made.scene, made.frame("0-0"), "segments")
+    small = cv2.imdecode(np.frombuffer(cut_tile(layer, 2, 0, 0), np.uint8), 1)[:, :, ::-1]
+    lines = (small == layer.palette[0]).all(axis=2)
+    blocks = layer.lines.reshape(30, 4, 40, 4).any(axis=(1, 3))
+    np.testing.assert_array_equal(lines, blocks)
+
+
+def test_the_cache_keeps_what_fits():
+    made = session()
+    frame = made.frame("0-0")
+    cache = LayerCache(most_bytes=2 * 160 * 120 * 3)
+    names = layer_names(made.scene, frame)
+    first = cache.get(made.scene, frame, names[0])
+    assert cache.get(made.scene, frame, names[0]) is first
+    for name in names:
+        cache.get(made.scene, frame, name)
+    assert len(cache._layers) <= 2
+    assert cache.get(made.scene, frame, names[0]) is not first
+
+
+def unpacked(content, counts):
+    numbers = np.frombuffer(content, "<u4", counts)
+    return numbers, content[4 * counts :]
+
+
+def test_the_mesh_comes_as_it_is(client):
+    content = client.get("/api/frames/0-0/mesh").content
+    (vertices, triangles), rest = unpacked(content, 2)
+    assert len(rest) == vertices * 20 + triangles * 12
+    positions = np.frombuffer(rest, "<f4", vertices * 3).reshape(-1, 3)
+    indices = np.frombuffer(rest, "<u4", triangles * 3, vertices * 20)
+    assert indices.max() == vertices - 1
+    off = distances_to_planes(RESULT, positions * (1, -1, -1), CAMERAS)
+    assert off.max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("most", [1, 100, 5000, 10**9])
+def test_the_cloud_is_thinned(client, most):
+    content = client.get(f"/api/frames/0-0/cloud?points={most}").content
+    (count,), rest = unpacked(content, 1)
+    assert 1 <= count <= most
+    assert count >= min(most, 160 * 120) / 4
+    positions = np.frombuffer(rest, "<f4", count * 3).reshape(-1, 3)
+    places = np.frombuffer(rest, "<f4", count * 2, count * 12).reshape(-1, 2)
+    u, v = (
+        np.rint(places[:, 0] * 160 - 0.5).astype(int),
+        np.rint((1 - places[:, 1]) * 120 - 0.5).astype(int),
+    )
+    depth = CAMERAS.depth(RESULT.disparity)[v, u]
+    np.testing.assert_allclose(-positions[:, 2], depth, rtol=1e-5)
+    assert client.get("/api/frames/0-0/cloud?points=-3").status_code == 400
+
+
+def test_exports_are_files_that_open(client):
+    glb = client.get("/api/frames/0-0/exports/mesh.glb")
+    assert glb.headers["content-disposition"] == 'attachment; filename="mesh.glb"'
+    mesh = trimesh.load(io.BytesIO(glb.content), file_type="glb", force="mesh", process=False)
+    assert distances_to_planes(RESULT, mesh.vertices * (1, -1, -1), CAMERAS).max() <= TOLERANCE
+    archive = zipfile.ZipFile(io.BytesIO(client.get("/api/frames/0-0/exports/mesh.obj").content))
+    assert set(archive.namelist()) == {"mesh.obj", "mesh.mtl", "mesh_texture.png"}
+    with served(session(calibration=None)) as uncalibrated:
+        assert "depth.png" not in uncalibrated.get("/api/state").json()["exports"]
+        assert uncalibrated.get("/api/frames/0-0/exports/depth.png").status_code == 400
+
+
+def test_a_run_changes_what_is_shown_and_keeps_its_iterations(client):
+    answer = client.post("/api/run", {"segmentation.count": 20, "model.weights.bdy2": 10.5})
+    assert answer.status_code == 202
+    assert answer.json()["job"]["status"] == "running"
+    assert client.post("/api/run", {}).status_code == 409
+    state = wait_for(client, "done")
+    frames = state["frames"]
+    assert [frame["key"] for frame in frames] == [f"1-{k}" for k in range(len(frames))]
+    assert [frame["final"] for frame in frames] == [False] * (len(frames) - 1) + [True]
+    assert frames[0]["title"] == "local fits"
+    assert frames[-1]["segments"] < RESULT.regions.count
+    values = {slider["path"]: slider["value"] for slider in state["sliders"]}
+    assert (values["segmentation.count"], values["model.weights.bdy2"]) == (20, 10.5)
+    assert client.get("/api/frames/0-0").status_code == 404  # its place was taken
+    first = client.get("/api/frames/1-0").json()
+    assert "confidence" not in [layer["name"] for layer in first["layers"]]
+    shapes = {client.get(f"/api/frames/{frame['key']}/mesh").content for frame in frames}
+    assert len(shapes) > 2
+
+
+def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
+    made, client = opened
+    client.post("/api/run", {"inference.iterations": 300})
+    time.sleep(0.3)
+    assert client.post("/api/cancel").status_code == 202
+    state = wait_for(client, "cancelled")
+    assert [frame["key"] for frame in state["frames"]] == ["0-0"]
+    assert made.frame("0-0").result is RESULT
+    client.post("/api/run", {"segmentation.count": 20})
+    wait_for(client, "done")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"segmentation.count": -3}, "segmentation.count: expected a whole number"),
+        ({"segmentation.count": 20.5}, "segmentation.count: expected a whole number"),
+        ({"segmentation.count": "20"}, "expected a number"),
+        ({"segmentation.ucm.contours": 1}, "cannot be changed here"),
+        ([1], "a JSON object"),
+    ],
+)
+def test_bad_settings_are_refused(client, body, message):
+    answer = client.post("/api/run", body)
+    assert answer.status_code == 400
+    assert message in answer.json()["problem"]
+    assert client.get("/api/state").json()["job"]["status"] == "idle"
+
+
+def test_bad_bodies_are_refused(client):
+    for body in (b"{", b"[" * 50000, b" " * 200000):
+        assert client.post("/api/run", body).status_code == 400
+    assert client.post("/api/run", b"{}", headers={}).status_code == 400  # as a form would be
+    assert client.get("/api/run").status_code == 405
+
+
+def test_other_pages_are_refused_by_the_server_itself(client):
+    own = f"127.0.0.1:{client.port}"
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": f"evil.example:{client.port}"},
+        {"Origin": "http://evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        for path in ("/", "/api/state", "/api/frames/0-0/mesh"):
+            assert client.get(path, headers).status_code == 403
+        kind = {"content-type": "application/json", **headers}
+        assert client.post("/api/run", {}, kind).status_code == 403
+    assert client.get("/api/state", {"Origin": f"http://{own}"}).status_code == 200
+    assert client.get("/api/state").json()["job"]["status"] == "idle"
+
+
+def test_what_goes_wrong_in_a_run_is_told(client):
+    client.post("/api/run", {"segmentation.count": 4_000_000})
+    state = wait_for(client, "failed")
+    assert "segmentation.count: expected at most" in state["job"]["text"]
+    assert [frame["key"] for frame in state["frames"]] == ["0-0"]
+
+
+def test_without_the_right_image_nothing_can_be_run():
+    with served(session(right=False)) as client:
+        assert "the pair was not found" in client.get("/api/state").json()["why_no_run"]
+        assert client.post("/api/run", {}).status_code == 400
+
+
+def test_snapshots_of_the_first_run_are_shown():
+    with served(session(snapshots=True)) as client:
+        frames = client.get("/api/state").json()["frames"]
+    assert len(frames) == len(estimated()[1])
+    assert frames[-1]["title"].endswith("the result")
+    assert any(frame["title"].startswith("segments refined") for frame in frames)
+
+
+def test_answers_are_json_without_nan(client):
+    for path in ("/api/state", "/api/frames/0-0", "/api/frames/0-0/pixels/3/4"):
+        json.loads(client.get(path).text, parse_constant=pytest.fail)
