@@ -15,6 +15,7 @@ let layer = "disparity";
 let pinned = null;
 let fact = null;
 let asked = 0;
+let timer = 0;
 let loading = new AbortController();
 
 const sliders = new Sliders(byId("sliders"), byId("weights"));
@@ -196,7 +197,12 @@ async function poll() {
     if (error instanceof TypeError) trouble("The server does not answer; it may have ended.");
     else if (error.name !== "AbortError") trouble(error.message);
   }
-  setTimeout(poll, state?.job.status === "running" ? POLL_RUNNING : POLL_IDLE);
+  pollIn(state?.job.status === "running" ? POLL_RUNNING : POLL_IDLE);
+}
+
+function pollIn(milliseconds) {
+  clearTimeout(timer);
+  timer = setTimeout(poll, milliseconds);
 }
 
 // What a user starts may fail, as the server may be gone; the page says so and goes on.
@@ -224,6 +230,7 @@ byId("step-on").addEventListener("click", () => stepTo(Number(byId("step").value
 byId("run").addEventListener("click", guarded(async () => {
   state = { ...(await api.run(sliders.changes())), serial: -1 };
   showJob(state.job, state.why_no_run);
+  pollIn(POLL_RUNNING);
 }));
 byId("cancel").addEventListener("click", guarded(api.cancel));
 byId("reset").addEventListener("click", () => sliders.reset());

@@ -166,6 +166,7 @@ export function showJob(job, whyNoRun) {
   byId("job").textContent = words[job.status] ?? job.text;
   byId("job").className = job.status === "failed" ? "faint failed" : "faint";
   byId("job").dataset.status = job.status;
+  byId("job").dataset.run = job.number;
   byId("why-no-run").hidden = !whyNoRun;
   byId("why-no-run").textContent = whyNoRun;
 }

@@ -1,0 +1,275 @@
+"""The whole way, in a real browser: a folder, the command, the page, a click, a run, a file."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+import pytest
+import trimesh
+
+from slanted.io import read_disparity
+from slanted.output.folder import whole_folder, write_result
+from slanted.output.mesh import TOLERANCE
+from slanted.result import Result
+from viewer.worlds import CAMERAS, distances_to_planes, estimated, scene
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER = os.environ.get("SLANTED_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+FLAGS = [
+    *("--no-sandbox", "--no-first-run", "--disable-quic", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+]
+if BROWSER is None:
+    pytest.skip(
+        f"no browser: none of {', '.join(BROWSERS)} is installed, nor does SLANTED_BROWSER name one",
+        allow_module_level=True,
+    )
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+PATIENCE = 60_000
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("result")
+    truth = scene().disparity
+    np.save(place / "truth.npy", truth)
+    with whole_folder(place / "out") as staging:
+        write_result(staging, estimated()[0], scene().left, CAMERAS, {}, scene().right)
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    command = [sys.executable, "-m", "slanted", "view", "out", "--ground-truth", "truth.npy"]
+    server = subprocess.Popen(
+        [*command, "--no-browser", "--port", "0", "--quiet"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+    )
+    said = server.stdout.readline()
+    yield re.search(r"http://\S+", said).group()
+    server.terminate()
+    server.wait(10)
+    server.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def context(browser):
+    opened = browser.new_context(viewport={"width": 1300, "height": 850}, accept_downloads=True)
+    opened.set_default_timeout(PATIENCE)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context, address):
+    return open_page(context, address)
+
+
+def open_page(context, address):
+    """A tab that has loaded; what it complains of fails the test at once."""
+    tab = context.new_page()
+    tab.complaints = []
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on(
+        "console",
+        lambda said: (
+            tab.complaints.append(said.text) if said.type in ("error", "warning") else None
+        ),
+    )
+    tab.goto(address)
+    ready(tab)
+    return tab
+
+
+def ready(tab):
+    tab.wait_for_selector("body[data-ready=true]")
+    tab.wait_for_selector("#space-pane[data-key]")
+
+
+def calm(tab):
+    assert tab.complaints == []
+
+
+def seen(tab, selector):
+    """What an element looks like on the screen, without what lies over it."""
+    shot = tab.locator(selector).screenshot()
+    return cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
+
+
+def fact(tab, name):
+    return tab.locator(f"#fact-{name}").get_attribute("data-value")
+
+
+def click_pixel(tab, u, v):
+    """Click the middle of a pixel of the picture, which fills its pane one way or the other."""
+    box = tab.locator("#picture").bounding_box()
+    scale = min(box["width"] / 160, box["height"] / 120)
+    left = box["x"] + (box["width"] - 160 * scale) / 2
+    top = box["y"] + (box["height"] - 120 * scale) / 2
+    tab.mouse.click(left + (u + 0.5) * scale, top + (v + 0.5) * scale)
+    tab.wait_for_selector(f"#fact-pixel[data-value='{u},{v}']")
+
+
+def start(tab):
+    """Press Run and return the number that the run has."""
+    before = int(tab.locator("#job").get_attribute("data-run"))
+    tab.click("#run")
+    tab.wait_for_selector(f"#job[data-run='{before + 1}']", state="attached")
+    return before + 1
+
+
+def finish(tab, run, status):
+    tab.wait_for_selector(f"#job[data-run='{run}'][data-status={status}]")
+
+
+def test_the_page_shows_all_layers_and_three_dimensions(page):
+    layers = [button.inner_text() for button in page.locator("#layers button").all()]
+    assert layers[:4] == ["image", "disparity", "labels", "segments"]
+    assert {"confidence", "error"} <= set(layers)
+    pictures = []
+    for name in layers:
+        page.click(f"[data-layer={name}]")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(100)
+        pictures.append(seen(page, "#picture"))
+    shapes = {picture.tobytes() for picture in pictures}
+    assert len(shapes) == len(layers)
+    assert all(picture.std() > 10 for picture in pictures)
+
+    page.check("#show-cloud")
+    page.uncheck("#show-mesh")
+    expect(page.locator("#counts")).to_contain_text("points")
+    cloud = seen(page, "#space")
+    page.uncheck("#show-cloud")
+    page.wait_for_timeout(200)
+    empty = seen(page, "#space")
+    page.check("#show-mesh")
+    page.wait_for_timeout(200)
+    mesh = seen(page, "#space")
+    for drawn in (cloud, mesh):
+        changed = (np.abs(drawn.astype(int) - empty).max(axis=2) > 12).mean()
+        assert changed > 0.1
+    calm(page)
+
+
+def test_a_click_tells_what_the_files_say(page, folder):
+    disparity = read_disparity(folder / "out" / "disparity.pfm")
+    result = Result.load(folder / "out")
+    for u, v in ((40, 30), (81, 64), (150, 110)):
+        click_pixel(page, u, v)
+        assert float(fact(page, "disparity")) == pytest.approx(float(disparity[v, u]), abs=1e-6)
+        depth = float(CAMERAS.depth(disparity)[v, u])
+        assert float(fact(page, "depth")) == pytest.approx(depth, rel=1e-5)
+        segment = int(result.regions.labels[v, u])
+        assert int(fact(page, "segment")) == segment
+        plane = [float(fact(page, name)) for name in ("alpha", "beta", "gamma")]
+        np.testing.assert_allclose(plane, result.planes[segment])
+        assert page.locator("#neighbours .swatch").count() >= 1
+    page.keyboard.press("Escape")
+    assert page.locator("#facts").is_hidden()
+    calm(page)
+
+
+def test_a_click_in_three_dimensions_finds_the_pixel(page):
+    page.click("#camera")  # from where the left image was taken
+    page.wait_for_timeout(300)
+    box = page.locator("#space").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_selector("#fact-pixel")
+    u, v = map(int, fact(page, "pixel").split(","))
+    assert abs(u - 79.5) <= 3
+    assert abs(v - 59.5) <= 3
+    calm(page)
+
+
+def test_the_export_button_gives_a_mesh_on_the_planes(page, folder, tmp_path):
+    page.select_option("#export-name", "mesh.glb")
+    with page.expect_download() as download:
+        page.click("#export")
+    assert download.value.suggested_filename == "mesh.glb"
+    download.value.save_as(tmp_path / "mesh.glb")
+    mesh = trimesh.load(tmp_path / "mesh.glb", force="mesh", process=False)
+    result = Result.load(folder / "out")
+    off = distances_to_planes(result, np.asarray(mesh.vertices) * (1, -1, -1), CAMERAS)
+    assert off.max() <= TOLERANCE
+    assert np.median(off) < 1e-3
+    calm(page)
+
+
+def test_a_run_can_be_cancelled(page):
+    page.fill("#slider-inference-iterations-exact", "900")
+    before = page.locator("#step-title").inner_text()
+    run = start(page)
+    expect(page.locator("#job")).to_contain_text("of 90")  # iterations are counted
+    page.click("#cancel")
+    finish(page, run, "cancelled")
+    assert page.locator("#step-title").inner_text() == before  # the last result stays
+    calm(page)
+
+
+def test_a_slider_runs_again_and_its_iterations_can_be_stepped_through(page):
+    before = page.locator("#step-title").inner_text()
+    slider = page.locator("#slider-segmentation-count")
+    slider.focus()
+    slider.press("Home")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    finish(page, start(page), "done")
+    title = page.locator("#step-title")
+    expect(title).not_to_have_text(before)
+    expect(title).to_contain_text("the result")
+    assert int(page.locator("#step").get_attribute("max")) >= 3
+    click_pixel(page, 80, 60)
+    page.click("#step-back")
+    expect(title).not_to_contain_text("the result")
+    page.locator("#step").focus()
+    page.keyboard.press("Home")
+    expect(title).to_contain_text("local fits")
+    assert fact(page, "pixel") == "80,60"  # the pixel is held
+    calm(page)
+
+
+def test_tabs_may_be_reloaded_and_closed_while_others_go_on(context, address):
+    first, second = open_page(context, address), open_page(context, address)
+    first.fill("#slider-segmentation-count-exact", "30")
+    run = start(first)
+    first.close()
+    finish(second, run, "done")
+    second.reload()
+    ready(second)
+    assert second.locator("#slider-segmentation-count-exact").input_value() == "30"
+    assert int(second.locator("#step").get_attribute("max")) >= 3
+    assert second.locator("#space-pane").get_attribute("data-key").startswith(f"{run}-")
+    calm(second)
+
+
+def test_a_page_of_somebody_else_gets_nothing(context, address):
+    stranger = context.new_page()
+    stranger.goto("data:text/html,<p>a page of another origin</p>")
+    outcome = stranger.evaluate(
+        "address => fetch(address + 'api/state').then(r => r.status, e => 'blocked')", address
+    )
+    assert outcome == "blocked"
+    outcome = stranger.evaluate(
+        """address => fetch(address + 'api/cancel', {method: 'POST', mode: 'no-cors'})
+             .then(r => r.type, e => 'blocked')""",
+        address,
+    )
+    assert outcome in ("opaque", "blocked")
