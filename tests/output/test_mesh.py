@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive_mesh
 from regions.label_maps import label_maps
 from slanted.labels import BoundaryLabel
-from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh
+from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
 from slanted.regions import build_regions, labels_from_user
 from slanted.synthetic import make_scene
 
@@ -163,3 +163,37 @@ def test_planes_are_cut_off_at_the_ends_of_the_range():
         regions, np.array([[9.0, 0, 10]]), np.zeros(0, np.int32), lowest=0, highest=20
     )
     assert (mesh.disparity.min(), mesh.disparity.max()) == (0, 20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps, st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_coarse_meshes_cover_the_image_and_lie_on_planes(labels, step, seed):
+    rng = np.random.default_rng(seed)
+    regions = build_regions(labels)
+    planes = np.column_stack(
+        [rng.normal(0, 0.2, (regions.count, 2)), rng.uniform(5, 12, regions.count)]
+    )
+    kinds = rng.integers(0, 4, regions.number_of_edges).astype(np.int32)
+    mesh = build_mesh(regions, planes, kinds, tolerance=0.5, step=step)
+    assert areas(mesh).sum() == pytest.approx(labels.size)
+    assert (areas(mesh) > 0).all()
+    i = np.repeat(mesh.segment, 3)
+    vertex = mesh.faces.ravel()
+    on_plane = (planes[i, :2] * (mesh.corners[vertex] - regions.centre[i])).sum(axis=1) + planes[
+        i, 2
+    ]
+    assert np.abs(mesh.disparity[vertex] - on_plane).max() <= 0.5
+    for segments in users(mesh).values():
+        for pair, kind in zip(regions.edges.tolist(), kinds.tolist(), strict=True):
+            assert kind < BoundaryLabel.LEFT_OCCLUSION or not set(pair) <= segments
+
+
+def test_the_step_is_the_least_that_will_do():
+    regions = build_regions(make_scene(160, 120, seed=3).segments)
+    labels = regions.labels
+    full = len(
+        build_mesh(regions, np.zeros((regions.count, 3)), np.zeros(regions.number_of_edges)).faces
+    )
+    assert step_for(labels, full) == 1
+    assert step_for(labels, full - 1) == 2
+    assert step_for(labels, 0) > 100  # nothing will do; it ends all the same

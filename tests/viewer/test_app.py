@@ -167,6 +167,9 @@ def test_the_mesh_comes_as_it_is(client):
     assert indices.max() == vertices - 1
     off = distances_to_planes(RESULT, positions * (1, -1, -1), CAMERAS)
     assert off.max() <= TOLERANCE
+    coarse = client.get("/api/frames/0-0/mesh?triangles=1500").content
+    assert 100 < unpacked(coarse, 2)[0][1] <= 1500
+    assert client.get("/api/frames/0-0/mesh?triangles=x").status_code == 400
 
 
 @pytest.mark.parametrize("most", [1, 100, 5000, 10**9])

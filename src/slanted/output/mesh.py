@@ -89,6 +89,7 @@ def build_mesh(
     tolerance: float = TOLERANCE,
     lowest: float = -np.inf,
     highest: float = np.inf,
+    step: int = 1,
 ) -> PlaneMesh:
     """Turn segments, planes and boundary labels into a mesh.
 
@@ -100,23 +101,28 @@ def build_mesh(
         Pixels of disparity; see the module.
     lowest, highest
         Planes that leave this range are cut off at its end, as in a result's disparity map.
+    step
+        Outlines follow squares of so many pixels a side, which makes for fewer triangles; vertices
+        lie on the same planes. 1 is exact.
     """
     from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
     from slanted.output.mesh_kernels import fill_mesh
 
-    is_vertex = find_vertices(regions.labels)
-    most, triangles = count_mesh(regions.labels, is_vertex)
+    coarse = coarse_labels(regions.labels, step)
+    is_vertex = find_vertices(coarse)
+    most, triangles = count_mesh(coarse, is_vertex)
     corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
     faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
     adjacency = (regions.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
-    kinds = np.ascontiguousarray(labels, np.int32)
+    height, width = regions.labels.shape
     count = fill_mesh(
-        regions.labels,
+        coarse,
         is_vertex,
+        (step, width, height),
         regions.centre,
         np.ascontiguousarray(planes, np.float64),
         adjacency,
-        kinds,
+        np.ascontiguousarray(labels, np.int32),
         float(tolerance),
         (corners, disparity),
         faces,
@@ -126,8 +132,33 @@ def build_mesh(
     return PlaneMesh(corners[:count] - 0.5, inside, faces, segment)
 
 
-def mesh_of(result: Result, tolerance: float = TOLERANCE) -> PlaneMesh:
-    """Return the mesh of a result."""
+def coarse_labels(labels: Ints, step: int) -> Ints:
+    """Return the segment in the middle of each square of `step` pixels a side."""
+    if step == 1:
+        return labels
+    height, width = labels.shape
+    rows = np.minimum(np.arange(step // 2, height + step // 2, step), height - 1)
+    columns = np.minimum(np.arange(step // 2, width + step // 2, step), width - 1)
+    coarse = np.ascontiguousarray(labels[np.ix_(rows, columns)])
+    coarse.setflags(write=False)  # as the full ones are: kernels are compiled for one kind alone
+    return coarse
+
+
+def step_for(labels: Ints, most_triangles: int) -> int:
+    """Return the least step whose mesh has at most so many triangles."""
+    from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
+
+    step, largest = 1, max(labels.shape)
+    while step < largest:
+        coarse = coarse_labels(labels, step)
+        if count_mesh(coarse, find_vertices(coarse))[1] <= most_triangles:
+            break
+        step += 1
+    return step
+
+
+def mesh_of(result: Result, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
+    """Return the mesh of a result; see `build_mesh`."""
     from slanted.inference.drawing import drawn_range
 
     lowest, highest = drawn_range(result.settings, result.searched, result.matched)
@@ -138,6 +169,7 @@ def mesh_of(result: Result, tolerance: float = TOLERANCE) -> PlaneMesh:
         tolerance=tolerance,
         lowest=lowest,
         highest=highest,
+        step=step,
     )
 
 

@@ -127,6 +127,7 @@ def _line(
     labels: Ints,
     is_vertex: Flags,
     y: int,
+    grid: tuple[int, int, int],
     centre: Floats,
     planes: Floats,
     adjacency: Adjacency,
@@ -138,6 +139,8 @@ def _line(
 ) -> int:
     """Make the vertices of one line of corners; return how many there are by now."""
     positions, disparities = out
+    step, width, height = grid
+    row = min(y * step, height)
     cells, group = np.empty(4, np.int64), np.empty(4, np.int64)
     heights, kinds = np.zeros(4), np.empty((4, 4), np.int64)
     for x in range(labels.shape[1] + 1):
@@ -145,12 +148,13 @@ def _line(
         if not is_vertex[y, x]:
             continue
         cells_round(labels, y, x, cells)
+        column = min(x * step, width)
         kinds[:, :] = -1
         for k in range(4):
             i = cells[k]
             if i == OUTSIDE:
                 continue
-            du, dv = x - 0.5 - centre[i, 0], y - 0.5 - centre[i, 1]
+            du, dv = column - 0.5 - centre[i, 0], row - 0.5 - centre[i, 1]
             heights[k] = planes[i, 0] * du + planes[i, 1] * dv + planes[i, 2]
             for m in range(k):
                 if cells[m] != OUTSIDE and cells[m] != i:
@@ -161,7 +165,7 @@ def _line(
             if cells[k] == OUTSIDE:
                 continue
             if group[k] == k:
-                positions[count, 0], positions[count, 1] = x, y
+                positions[count, 0], positions[count, 1] = column, row
                 disparities[count] = _group_mean(cells, heights, group, k)
                 ids[x, k] = count
                 count += 1
@@ -197,6 +201,7 @@ def _strip(upper: Ints, lower: Ints, start: int, end: int, faces: Ints, done: in
 def fill_mesh(
     labels: Ints,
     is_vertex: Flags,
+    grid: tuple[int, int, int],
     centre: Floats,
     planes: Floats,
     adjacency: Adjacency,
@@ -214,6 +219,8 @@ def fill_mesh(
         Of the segments.
     is_vertex
         From `find_vertices`.
+    grid
+        Pixels of the image along a side of one of `labels`, and the image's width and height.
     adjacency
         `adjacency_start`, `adjacency_other` and `adjacency_edge` of the regions.
     kinds_of_edges
@@ -233,6 +240,7 @@ def fill_mesh(
             labels,
             is_vertex,
             y,
+            grid,
             centre,
             planes,
             adjacency,

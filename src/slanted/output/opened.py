@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,35 +60,44 @@ def open_result(folder: Path) -> OpenedResult:
             "slanted run",
         )
     record = read_record(folder / RECORD)
-    result = read_result(folder)
+    calibration = _calibration(folder, record)
+    # Decoding large images takes as long as reading the arrays; both leave the interpreter free.
+    with ThreadPoolExecutor(2) as pool:
+        views = [
+            pool.submit(_image, folder, name, record, key)
+            for name, key in ((LEFT, "left"), (RIGHT, "right"))
+        ]
+        result = read_result(folder)
+        left, right = (view.result() for view in views)
     size = result.disparity.shape
     return OpenedResult(
         name=folder.resolve().name,
         result=result,
-        left=_image(folder, LEFT, record, "left", size),
-        right=_image(folder, RIGHT, record, "right", size),
-        calibration=_calibration(folder, record),
+        left=_of_size(folder / LEFT, left, size),
+        right=_of_size(folder / RIGHT, right, size),
+        calibration=calibration,
         record=record,
     )
 
 
-def _image(
-    folder: Path, name: str, record: dict[str, Any], key: str, size: tuple[int, ...]
-) -> Image | None:
+def _of_size(path: Path, image: Image | None, size: tuple[int, ...]) -> Image | None:
+    if image is None or image.shape[:2] == size:
+        return image
+    if path.is_file():
+        raise FileError(path, "expected an image of the disparity's size; run again")
+    return None  # a file elsewhere, which may have changed since
+
+
+def _image(folder: Path, name: str, record: dict[str, Any], key: str) -> Image | None:
     """Return a view of the pair: the folder's own copy, or the file that the run read."""
     from slanted.matching.images import check_image
 
     inputs = record.get("inputs")
     named = inputs.get(key) if isinstance(inputs, dict) else None
     if (folder / name).is_file():
-        image = check_image(name, read_image(folder / name))
-        if image.shape[:2] != size:
-            raise FileError(folder / name, "expected an image of the disparity's size; run again")
-        return image
+        return check_image(name, read_image(folder / name))
     if isinstance(named, str) and Path(named).is_file():
-        image = check_image(named, read_image(named))
-        # A file elsewhere may have changed since.
-        return image if image.shape[:2] == size else None
+        return check_image(named, read_image(named))
     return None
 
 

@@ -27,6 +27,8 @@ ARRAYS = "result.npz"
 RECORD = "run.json"
 SETTINGS = "settings.toml"
 LEFT, RIGHT = "left.png", "right.png"
+REMADE = ("disparity", "occluded")
+"""Arrays that are stored for readers that know no slanted, and made again on loading."""
 
 
 def json_text(data: Any) -> str:
@@ -90,7 +92,7 @@ def encode_arrays(result: Result) -> bytes:
         labels=inference.labels,
         initial_planes=inference.initial_planes,
         confidence=inference.confidence,
-        # Made again on loading; stored for readers that know no slanted.
+        # These follow from the others; the first two are large, and not read again.
         disparity=result.disparity,
         occluded=result.occluded,
         edges=result.regions.edges,
@@ -206,7 +208,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
     try:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+            return {name: stored[name] for name in stored.files if name not in REMADE}
     except (
         ValueError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error
     ) as error:  # fmt: skip

@@ -149,16 +149,22 @@ def _pixel(session: Session, request: Request) -> Response:
 
 
 def _cloud(session: Session, request: Request) -> Response:
-    most = request.query_params.get("points", "250000")
-    if not (most.isascii() and most.isdigit()):
-        raise InputError(f"points: expected a whole number, got {most!r}")
-    content = pack_cloud(session.scene, session.frame(_key(request)), int(most[:12]))
+    most = _number(request, "points", 250_000)
+    content = pack_cloud(session.scene, session.frame(_key(request)), most)
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
 
 
 def _mesh(session: Session, request: Request) -> Response:
-    content = pack_mesh(session.scene, session.frame(_key(request)))
+    most = _number(request, "triangles", 600_000)
+    content = pack_mesh(session.scene, session.frame(_key(request)), most)
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12):
+        raise InputError(f"{name}: expected a whole number, got {text[:20]!r}")
+    return int(text)
 
 
 def _export(session: Session, request: Request) -> Response:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.output.mesh import PlaneMesh, mesh_of
+from slanted.output.mesh import PlaneMesh, mesh_of, step_for
 from slanted.result import Result
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ class Frame:
     is_final: bool
     energy: float | None
 
-    @cached_property
-    def mesh(self) -> PlaneMesh:
-        """The planes as a mesh."""
-        return mesh_of(self.result)
+    def mesh(self, most_triangles: int) -> PlaneMesh:
+        """Return the planes as a mesh, its outlines coarse if it would have more triangles."""
+        step = step_for(self.result.regions.labels, most_triangles)
+        return mesh_of(self.result, step=step)
 
     def summary(self) -> dict[str, Any]:
         """Return what the page says of it."""

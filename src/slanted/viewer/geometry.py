@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from slanted.viewer.frames import Frame, Scene
 
 MOST_POINTS = 4_000_000
+MOST_TRIANGLES = 600_000
+"""That a page is sent; exports are exact."""
 
 
 def cameras_of(scene: Scene, frame: Frame) -> Calibration:
@@ -37,7 +39,10 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
 
 
 def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
-    """Return at most so many pixels as points: their number, positions, texture coordinates."""
+    """Return at most so many pixels as points: their number, positions, texture coordinates.
+
+    They come in a random order, so that the first of them are a thinner cloud.
+    """
     disparity = frame.result.disparity
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
@@ -45,7 +50,8 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
     shifted = disparity[np.ix_(rows, columns)].astype(np.float64) + cameras.doffs_pixels
     in_front = shifted >= LEAST_DISPARITY
     u, v = np.meshgrid(columns, rows)
-    u, v, shifted = u[in_front], v[in_front], shifted[in_front]
+    order = np.random.default_rng(0).permutation(int(in_front.sum()))
+    u, v, shifted = u[in_front][order], v[in_front][order], shifted[in_front][order]
     depth = cameras.fx_pixels * cameras.baseline_meters / shifted
     x = (u - cameras.cx_pixels) / cameras.fx_pixels * depth
     y = (v - cameras.cy_pixels) / cameras.fy_pixels * depth
@@ -60,11 +66,14 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
     )
 
 
-def pack_mesh(scene: Scene, frame: Frame) -> bytes:
-    """Return the mesh: numbers of vertices and triangles, positions, texture places, triangles."""
+def pack_mesh(scene: Scene, frame: Frame, most: int) -> bytes:
+    """Return the mesh: numbers of vertices and triangles, positions, texture places, triangles.
+
+    Outlines are as coarse as it takes to have at most so many triangles.
+    """
     height, width = frame.result.disparity.shape
     cameras = cameras_of(scene, frame)
-    mesh = frame.mesh.in_front(cameras)
+    mesh = frame.mesh(min(most, MOST_TRIANGLES)).in_front(cameras)
     positions = mesh.positions(cameras) * GLTF_FROM_CAMERA
     places = mesh.texture_coordinates(width, height)
     places[:, 1] = 1 - places[:, 1]

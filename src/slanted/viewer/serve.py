@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
@@ -121,13 +122,10 @@ def serve(
 
 
 def require_viewer() -> None:
-    """Say how to install what the viewer needs, if it is missing."""
-    try:
-        import starlette  # noqa: F401
-        import trimesh  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the viewer needs {error.name}, which is not installed; run "
-            "pip install 'slanted[viewer]'"
-        ) from None
+    """Say how to install what the viewer needs, if it is missing; nothing is imported yet."""
+    for name in ("starlette", "uvicorn", "trimesh"):
+        if find_spec(name) is None:
+            raise InputError(
+                f"the viewer needs {name}, which is not installed; run "
+                "pip install 'slanted[viewer]'"
+            )

@@ -39,12 +39,13 @@ export const tileAddress = (key, layer, level, column, row) =>
   `${frame(key)}/tiles/${layer}/${level}/${column}/${row}`;
 
 // A mesh: numbers of vertices and triangles, positions, texture places, triangles.
-export async function mesh(key, signal) {
-  const data = await (await answer(`${frame(key)}/mesh`, { signal })).arrayBuffer();
-  const [vertices, triangles] = new Uint32Array(data, 0, 2);
+export async function mesh(key, triangles, signal) {
+  const address = `${frame(key)}/mesh?triangles=${triangles}`;
+  const data = await (await answer(address, { signal })).arrayBuffer();
+  const [vertices, faces] = new Uint32Array(data, 0, 2);
   const positions = new Float32Array(data, 8, vertices * 3);
   const places = new Float32Array(data, 8 + vertices * 12, vertices * 2);
-  const indices = new Uint32Array(data, 8 + vertices * 20, triangles * 3);
+  const indices = new Uint32Array(data, 8 + vertices * 20, faces * 3);
   return { positions, places, indices };
 }
 

@@ -7,6 +7,9 @@ import { SpaceView } from "./space.js";
 
 const POLL_RUNNING = 250;
 const POLL_IDLE = 1500;
+const HOVER_REST = 120;
+const DRAFT_TRIANGLES = 80000;
+const MOST_TRIANGLES = 600000;
 const byId = (id) => document.getElementById(id);
 
 let state = null;
@@ -16,6 +19,7 @@ let pinned = null;
 let fact = null;
 let asked = 0;
 let timer = 0;
+let highlighting = 0;
 let loading = new AbortController();
 
 const sliders = new Sliders(byId("sliders"), byId("weights"));
@@ -48,10 +52,11 @@ async function showFrame(key) {
   picture.show(key, layer, state.width, state.height);
   if (pinned) await tell(pinned);
   if (!space) return;
-  const [mesh] = await Promise.all([api.mesh(key, signal), showTexture()]);
+  const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, signal), showTexture()]);
   if (signal.aborted) return;
-  space.setMesh(mesh);
+  space.setDraft(draft);
   showIn3D();
+  space.setMesh(await api.mesh(key, MOST_TRIANGLES, signal));
   await showCloud();
   byId("space-pane").dataset.key = key;
 }
@@ -73,7 +78,7 @@ async function showCloud() {
 }
 
 function countTriangles() {
-  const triangles = (space.mesh.geometry.index?.count ?? 0) / 3;
+  const triangles = space.triangles();
   const points = byId("show-cloud").checked ? `, ${(space.cloudCount ?? 0).toLocaleString("en")} points` : "";
   byId("counts").textContent = `${triangles.toLocaleString("en")} triangles${points}`;
 }
@@ -138,7 +143,7 @@ function forget() {
   fact = null;
   showFact(null);
   picture.highlight([], null);
-  space?.highlight(null, null);
+  highlightIn3D(HOVER_REST);
 }
 
 async function tell([u, v]) {
@@ -149,7 +154,13 @@ async function tell([u, v]) {
   fact = found;
   showFact(fact, state, picture.labelColours, Boolean(pinned));
   picture.highlight(fact.outline, pinned);
-  space?.highlight(fact, true);
+  highlightIn3D(pinned ? 0 : HOVER_REST);
+}
+
+// A large scene takes long to draw: while the cursor moves over the picture, 3D waits.
+function highlightIn3D(milliseconds) {
+  clearTimeout(highlighting);
+  highlighting = setTimeout(() => space?.highlight(fact), milliseconds);
 }
 
 // Beside or above each other, whichever shows the picture larger.

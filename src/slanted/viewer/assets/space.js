@@ -4,6 +4,9 @@ import * as THREE from "three";
 import { OrbitControls } from "./vendor/three/OrbitControls.js";
 
 const BORDER = "#ffffff";
+const SLOW = 80; // milliseconds
+const REST = 350;
+const DRAFT_POINTS = 40000;
 
 const CLOUD_VERTEX = `
   uniform float size;
@@ -22,6 +25,14 @@ const CLOUD_FRAGMENT = `
   void main() {
     gl_FragColor = plain ? vec4(0.8, 0.82, 0.85, 1.0) : texture2D(map, place);
   }`;
+
+function geometryOf({ positions, places, indices }) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+  geometry.setAttribute("uv", new THREE.BufferAttribute(places, 2));
+  if (indices) geometry.setIndex(new THREE.BufferAttribute(indices, 1));
+  return geometry;
+}
 
 function ringTexture() {
   const canvas = document.createElement("canvas");
@@ -52,6 +63,8 @@ export class SpaceView {
     this.labelColours = [];
     this.waiting = false;
     this.placed = false;
+    this.isSlow = false;
+    this.onePixel = new Uint8Array(4);
     this.addObjects();
     this.listen(onPick);
     new ResizeObserver(() => this.resized()).observe(canvas);
@@ -65,7 +78,8 @@ export class SpaceView {
     this.shaped = new THREE.MeshLambertMaterial({
       color: 0xc9ced6, side: THREE.DoubleSide, flatShading: true,
     });
-    this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), this.textured);
+    this.drafted = this.whole = new THREE.BufferGeometry();
+    this.mesh = new THREE.Mesh(this.whole, this.textured);
     this.cloudMaterial = new THREE.ShaderMaterial({
       vertexShader: CLOUD_VERTEX,
       fragmentShader: CLOUD_FRAGMENT,
@@ -92,27 +106,29 @@ export class SpaceView {
     this.size = [width, height];
   }
 
-  setMesh({ positions, places, indices }) {
-    const geometry = this.fresh(this.mesh, positions, places);
-    geometry.setIndex(new THREE.BufferAttribute(indices, 1));
-    geometry.computeBoundingSphere();
+  // A draft is there at once and stands in while something moves, where drawing all is slow.
+  setDraft(data) {
+    this.drafted.dispose();
+    this.drafted = this.whole = geometryOf(data);
     if (!this.placed) this.turned();
     this.draw();
   }
 
-  setCloud({ positions, places }) {
-    this.fresh(this.cloud, positions, places);
-    this.cloudCount = positions.length / 3;
-    this.setPointSize();
+  setMesh(data) {
+    if (this.whole !== this.drafted) this.whole.dispose();
+    this.whole = geometryOf(data);
     this.draw();
   }
 
-  fresh(thing, positions, places) {
-    thing.geometry.dispose();
-    thing.geometry = new THREE.BufferGeometry();
-    thing.geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
-    thing.geometry.setAttribute("uv", new THREE.BufferAttribute(places, 2));
-    return thing.geometry;
+  setCloud(data) {
+    this.cloud.geometry.dispose();
+    this.cloud.geometry = geometryOf(data);
+    this.cloudCount = data.positions.length / 3;
+    this.draw();
+  }
+
+  triangles() {
+    return (this.whole.index?.count ?? 0) / 3;
   }
 
   setTexture(address) {
@@ -139,9 +155,9 @@ export class SpaceView {
   }
 
   // The outline is drawn on the plane of the segment, whose corners are those of pixels.
-  highlight(fact, mark) {
+  highlight(fact) {
     this.outline.visible = Boolean(fact);
-    this.marker.visible = Boolean(fact && mark);
+    this.marker.visible = Boolean(fact);
     if (fact) {
       const points = [];
       const colours = [];
@@ -177,7 +193,7 @@ export class SpaceView {
 
   // A depth that lies in the middle of what is shown, and the extent of it all.
   extent() {
-    const positions = this.mesh.geometry.getAttribute("position");
+    const positions = this.whole.getAttribute("position");
     if (!positions?.count) return { middle: 1, far: 10 };
     const depths = [];
     const step = Math.max(1, Math.floor(positions.count / 5000));
@@ -225,15 +241,17 @@ export class SpaceView {
       this.camera.fov = (2 * Math.atan(upright / 2) * 180) / Math.PI;
     }
     this.camera.updateProjectionMatrix();
-    this.setPointSize();
     this.draw();
   }
 
-  // Points as large as the pixels that each stands for, at every distance.
-  setPointSize() {
+  // Points as large as the pixels that each stands for, at every distance; the first ones of a
+  // cloud, which comes in random order, are a thinner cloud.
+  thinCloud(most) {
     if (!this.cameras || !this.cloudCount) return;
+    const count = Math.min(this.cloudCount, most);
+    this.cloud.geometry.setDrawRange(0, count);
     const [width, height] = this.size;
-    const spacing = Math.sqrt((width * height) / this.cloudCount) / this.cameras.fx;
+    const spacing = Math.sqrt((width * height) / count) / this.cameras.fx;
     const pixels = this.canvas.clientHeight * (window.devicePixelRatio || 1);
     const focal = pixels / (2 * Math.tan((this.camera.fov * Math.PI) / 360));
     this.cloudMaterial.uniforms.size.value = 1.25 * spacing * focal;
@@ -255,7 +273,8 @@ export class SpaceView {
     const y = 1 - ((event.clientY - box.top) / box.height) * 2;
     const ray = new THREE.Raycaster();
     ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
-    const hit = this.mesh.geometry.index ? ray.intersectObject(this.mesh)[0] : null;
+    this.mesh.geometry = this.whole;
+    const hit = this.whole.index ? ray.intersectObject(this.mesh)[0] : null;
     if (!hit) return null;
     const [width, height] = this.size;
     const u = Math.min(width - 1, Math.floor(hit.uv.x * width));
@@ -263,12 +282,32 @@ export class SpaceView {
     return [u, v];
   }
 
+  // Where drawing all takes long, as without a graphics card, a draft is drawn at once and all
+  // when nothing has changed for a moment.
   draw() {
+    clearTimeout(this.resting);
+    if (this.isSlow) this.resting = setTimeout(() => this.schedule(false), REST);
+    this.schedule(this.isSlow);
+  }
+
+  schedule(asDraft) {
+    this.asDraft = asDraft;
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.renderer.render(this.scene, this.camera);
+      this.drawNow(this.asDraft);
     });
+  }
+
+  drawNow(asDraft) {
+    this.mesh.geometry = asDraft ? this.drafted : this.whole;
+    this.thinCloud(asDraft ? DRAFT_POINTS : Infinity);
+    const start = performance.now();
+    this.renderer.render(this.scene, this.camera);
+    if (asDraft || this.whole === this.drafted) return;
+    const context = this.renderer.getContext();
+    context.readPixels(0, 0, 1, 1, context.RGBA, context.UNSIGNED_BYTE, this.onePixel); // waits
+    this.isSlow = performance.now() - start > SLOW;
   }
 }
