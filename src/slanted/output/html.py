@@ -13,7 +13,8 @@ STYLE = """
 body { margin: 0 auto; max-width: 1180px; padding: 2rem 1.5rem 4rem; color: var(--ink);
        background: var(--back); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
-h2 { font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+h2 { font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1rem;
+     border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
 p, ul, ol { max-width: 75ch; }
 a { color: var(--link); }
@@ -35,7 +36,8 @@ nav a { display: block; text-decoration: none; padding: .1rem 0; }
 .unknown { color: var(--faint); font-weight: 600; }
 pre { background: var(--soft); padding: .8rem 1rem; overflow-x: auto; font-size: .82rem; }
 details summary { cursor: pointer; }
-@media print { body { max-width: none; } h2 { break-after: avoid; } figure { break-inside: avoid; } }
+@media print { body { max-width: none; } h2 { break-after: avoid; }
+               figure { break-inside: avoid; } }
 """
 
 PNG, JPEG = "image/png", "image/jpeg"
@@ -74,9 +76,7 @@ def contents(links: Iterable[tuple[str, str]]) -> str:
     return "<nav>\n" + "\n".join(lines) + "\n</nav>"
 
 
-def table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], others: Iterable[int] = ()
-) -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], others: Iterable[int] = ()) -> str:
     """Return a table of plain text; rows numbered in `others` are somebody else's figures."""
     aside = set(others)
     lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in header) + "</tr>"]
