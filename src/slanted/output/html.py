@@ -10,18 +10,18 @@ STYLE = """
 :root { --ink: #1d2733; --faint: #5d6b7a; --line: #dfe4ea; --back: #ffffff; --soft: #f5f7f9;
         --link: #0b62a4; --good: #00755a; --bad: #b3400a; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1180px; padding: 2rem 1.5rem 4rem; color: var(--ink);
+body { margin: 0 auto; max-width: 1240px; padding: 2rem 1.5rem 4rem; color: var(--ink);
        background: var(--back); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
 h2 { font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1rem;
      border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
-p, ul, ol { max-width: 75ch; }
+p, ul, ol { max-width: 75ch; } ul.long { max-width: none; }
 a { color: var(--link); }
 .faint { color: var(--faint); font-size: .88rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .86rem; margin: .5rem 0; }
-th, td { padding: .28rem .6rem; text-align: right; border-bottom: 1px solid var(--line);
+table { border-collapse: collapse; font-size: .84rem; margin: .5rem 0; }
+th, td { padding: .28rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
          white-space: nowrap; font-variant-numeric: tabular-nums; }
 th { font-weight: 600; border-bottom: 2px solid var(--ink); }
 th:first-child, td:first-child { text-align: left; }
@@ -40,7 +40,7 @@ details summary { cursor: pointer; }
                figure { break-inside: avoid; } }
 """
 
-PNG, JPEG = "image/png", "image/jpeg"
+PNG, JPEG, SVG = "image/png", "image/jpeg", "image/svg+xml"
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -65,9 +65,9 @@ def heading(text: str, level: int = 2, anchor: str = "") -> str:
     return f"<h{level}{place}>{escape(text)}</h{level}>"
 
 
-def bullets(items: Iterable[str]) -> str:
+def bullets(items: Iterable[str], kind: str = "") -> str:
     """Return a list; its items are HTML."""
-    return "<ul>\n" + "\n".join(f"<li>{item}</li>" for item in items) + "\n</ul>"
+    return f"<ul{_class(kind)}>\n" + "\n".join(f"<li>{item}</li>" for item in items) + "\n</ul>"
 
 
 def contents(links: Iterable[tuple[str, str]]) -> str:
@@ -95,16 +95,9 @@ def picture(content: bytes, caption: str, kind: str = PNG) -> str:
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def drawing(svg: str, caption: str) -> str:
-    """Return a figure with an SVG drawing, which needs no XML declaration inside a page."""
-    start = svg.find("<svg")
-    return f"<figure>{svg[start:]}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
-def verdict(holds: bool | None) -> str:
-    """Return "true", "false" or "not known", marked as such."""
-    kind = {True: "true", False: "false", None: "unknown"}[holds]
-    return f'<span class="{kind}">{"not known" if holds is None else kind}</span>'
+def marked(text: str, kind: str) -> str:
+    """Return a few words, marked as ``true``, ``false``, ``unknown`` or ``faint``."""
+    return f"<span{_class(kind)}>{escape(text)}</span>"
 
 
 def _class(kind: str) -> str:
