@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from slanted.experiments import findings, paper
-from slanted.experiments.jobs.frames import BLOCK_MATCHING, ELAS, ORACLE, STORED
+from slanted.experiments.jobs.frames import BLOCK_MATCHING, ELAS, ORACLE, SEGMENTS, STORED
 from slanted.experiments.plans import (
     KITTI,
+    METRICS,
     MIDDLEBURY,
     MIDDLEBURY_TRAINING,
     TEST,
@@ -33,33 +34,47 @@ def changed(preset: str, **changes: str) -> Settings:
     return Settings.preset(preset).with_text({k.replace("__", "."): v for k, v in changes.items()})
 
 
+def published(dataset: str) -> Settings:
+    """Return the preset ``paper`` with as many superpixels as the paper has on a dataset."""
+    count, _ = paper.SEGMENTATION[dataset]["UCM + SLIC"]
+    return changed("paper", segmentation__count=str(round(count)))
+
+
 def comparison(context: Context) -> Outcome:
     """Make Tables 1 and 2 of the paper: ours beside other methods, and results in folders."""
-    ours, published = changed("default"), changed("paper")
+    ours = changed("default")
     names = {"default": "slanted, preset default", "paper": "slanted, preset paper"}
-    entries = [
-        Entry(names["default"], ours),
-        Entry(names["paper"], published, paper=paper.OURS),
-        Entry("our census matcher, filled", ours, "census"),
+    peers = [
         Entry("OpenCV SGBM, filled", ours, "sgbm", paper.SGBM),
         Entry("OpenCV BM, filled", ours, BLOCK_MATCHING, paper.BLOCK_MATCHING),
     ]
     absent: tuple[str, ...] = ()
     if find_spec("elas"):
-        entries.append(Entry("ELAS, filled", ours, ELAS, paper.ELAS))
+        peers.append(Entry("ELAS, filled", ours, ELAS, paper.ELAS))
     else:
         absent = ("ELAS: not installed; pip install pyelas adds its row",)
     theirs = [
         Entry(name, ours, f"{STORED}{folder}", optional=True)
         for name, folder in context.results.items()
     ]
+    entries = {
+        part: [
+            Entry(names["default"], ours),
+            Entry(names["paper"], published(part.dataset), paper=paper.OURS),
+            Entry("our census matcher, filled", ours, "census"),
+            *peers,
+            *theirs,
+        ]
+        for part in (VALIDATION, TEST)
+    }
     plan = Plan(
         "comparison",
-        "Both presets beside other methods, whose holes are filled as KITTI does.",
-        {part: [*entries, *theirs] for part in (VALIDATION, TEST)},
+        "Both presets beside other methods, whose holes are filled as KITTI does. Preset paper has "
+        "the paper's numbers of superpixels.",
+        entries,
     )
     outcome = run_plan(plan, context)
-    others = [entry.name for entry in entries[3:]]
+    others = [entry.name for entry in peers]
     found = [
         findings.check(
             f"Preset {preset} is ahead of every baseline.",
@@ -80,19 +95,17 @@ def segmentation(context: Context) -> Outcome:
     for dataset, rows in paper.SEGMENTATION.items():
         for name, (count, figures) in rows.items():
             settings = changed(
-                "paper", segmentation__method=methods[name], segmentation__count=str(count)
+                "paper", segmentation__method=methods[name], segmentation__count=str(round(count))
             )
-            entries[dataset].append(Entry(name, settings, paper={dataset: figures}))
-        count, _ = rows["UCM + SLIC"]
-        settings = changed(
-            "paper", segmentation__method="slic+disparity", segmentation__count=str(count)
-        )
+            entries[dataset].append(Entry(name, settings, paper={dataset: (*figures, count)}))
+        settings = published(dataset).with_text({"segmentation.method": "slic+disparity"})
         entries[dataset].append(Entry("SLIC + disparity", settings))
     plan = Plan(
         "segmentation",
         "Segments of every kind, as many as in the paper; preset paper otherwise. SLIC + disparity "
         "is what preset default starts from.",
         {VALIDATION: entries[KITTI], TEST: entries[MIDDLEBURY]},
+        metrics={dataset: (*metrics, SEGMENTS) for dataset, metrics in METRICS.items()},
     )
     outcome = run_plan(plan, context)
     rule = findings.in_order(["UCM + SLIC", "SLIC", "UCM"])
@@ -137,21 +150,27 @@ def resampling(context: Context) -> Outcome:
 
 
 def oracle(context: Context) -> Outcome:
-    """Make Tables 7 and 8 of the paper: the best that planes could do, local fits, and ours."""
-    published, ours = changed("paper"), changed("default")
-    fitted = changed("paper", inference__iterations="0")
-    entries = [
-        Entry("oracle", published, ORACLE, paper.ORACLE),
-        Entry("initial fit", fitted, paper=paper.INITIAL_FIT),
-        Entry("preset paper", published, paper=paper.OURS_BESIDE_ORACLE),
-        Entry("oracle, preset default", ours, ORACLE),
-        Entry("preset default", ours),
-    ]
+    """Make Tables 6 and 7 of the paper: the best that planes could do, local fits, and ours."""
+    ours = changed("default")
+    entries = {
+        part: [
+            Entry("oracle", published(part.dataset), ORACLE, paper.ORACLE),
+            Entry(
+                "initial fit",
+                published(part.dataset).with_text({"inference.iterations": "0"}),
+                paper=paper.INITIAL_FIT,
+            ),
+            Entry("preset paper", published(part.dataset), paper=paper.OURS_BESIDE_ORACLE),
+            Entry("oracle, preset default", ours, ORACLE),
+            Entry("preset default", ours),
+        ]
+        for part in (VALIDATION, TEST)
+    }
     plan = Plan(
         "oracle",
         "Planes fitted to the ground truth, to the matches, and ours. An oracle uses the segments "
         "that its preset ends with; those of preset default have moved with the planes.",
-        dict.fromkeys((VALIDATION, TEST), entries),
+        entries,
     )
     outcome = run_plan(plan, context)
     pairs = (("preset paper", "oracle"), ("preset default", "oracle, preset default"))

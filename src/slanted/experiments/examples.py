@@ -1,4 +1,4 @@
-"""Pictures of the best, the median and the worst frame of each dataset (paper, Figure 3)."""
+"""Pictures of the best, the median and the worst frame of each dataset (paper, Figure 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inside the model: colours across boundaries (paper, Figure 5), and how inference converges."""
+"""Inside the model: colours across boundaries (paper, Figure 3), and how inference converges."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Entry:
     method
         What `slanted.experiments.jobs.frames.FrameJob` knows.
     paper
-        By dataset, in the order of `METRICS`.
+        By dataset, in the order of the plan's metrics, as far as it goes.
     optional
         Left out if it cannot be measured on any frame.
     """
@@ -203,7 +203,7 @@ def rows_for(
     cells: list[Cell] = [mean.get(metric) for metric in metrics]
     rows = [Row(entry.name, tuple(cells))]
     if dataset in entry.paper:
-        printed = dict(zip(METRICS[dataset], entry.paper[dataset], strict=True))
+        printed = dict(zip(metrics, entry.paper[dataset], strict=False))
         quoted = tuple(printed.get(metric) for metric in metrics)
         rows.append(Row(f"{entry.name}{IN_PAPER}", quoted, quoted=True))
     return rows

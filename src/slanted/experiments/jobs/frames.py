@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from slanted.evaluation.methods import FULL_MODEL, method_names
+from slanted.evaluation.methods import FULL_MODEL
 from slanted.experiments.measurements import Scores, file_digest
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.settings import Settings
 
+SEGMENTS = "superpixels"
+"""How many the whole pipeline ended with, beside its scores."""
 ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
 STORED = "stored "
 """Starts the name of a method whose results are in a folder, which follows."""
@@ -60,13 +61,7 @@ class FrameJob:
 
     def run(self) -> Scores:
         """Return the scores of `slanted.evaluation.metrics`, and the time in seconds."""
-        from slanted.evaluation.methods import evaluate_frames
-
-        settings = replace(self.settings, threads=1)
-        if self.method in method_names():
-            mean: Scores = evaluate_frames([self.frame], self.method, settings)["mean"]
-            return mean
-        return score(self, settings)
+        return score(self, replace(self.settings, threads=1))
 
 
 def frame_digests(frame: Frame) -> tuple[str, ...]:
@@ -87,28 +82,39 @@ class Pair:
 
 
 def score(job: FrameJob, settings: Settings) -> Scores:
-    """Run a method that is not one of ours."""
+    """Run a job's method and score it."""
     from slanted.evaluation.metrics import evaluate
-    from slanted.experiments.jobs import peers
     from slanted.io import read_image
     from slanted.matching.images import check_pair
     from slanted.threads import thread_limit
 
-    methods: dict[str, Callable[[Pair], Any]] = {
-        ORACLE: oracle,
-        BLOCK_MATCHING: peers.block_matching,
-        ELAS: peers.elas,
-    }
     left, right = check_pair(read_image(job.frame.left), read_image(job.frame.right))
     truth, visible = job.frame.load_ground_truth()
-    method = peers.stored if job.method.startswith(STORED) else methods[job.method]
     with thread_limit(1):
         start = time.perf_counter()
-        disparity = method(Pair(left, right, truth, settings, job))
+        disparity, more = disparity_of(Pair(left, right, truth, settings, job))
         seconds = time.perf_counter() - start
-    scores = evaluate(disparity, truth, ground_truth_noc=visible)
     # How long somebody's stored results took is not known.
-    return scores if job.method.startswith(STORED) else {**scores, "seconds": seconds}
+    timed = {} if job.method.startswith(STORED) else {"seconds": seconds}
+    return {**evaluate(disparity, truth, ground_truth_noc=visible), **more, **timed}
+
+
+def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
+    """Return what the job's method finds, and what else there is to say of it."""
+    from slanted.evaluation.methods import compute_disparity
+    from slanted.experiments.jobs import peers
+    from slanted.pipeline import estimate
+
+    method = pair.job.method
+    if method == FULL_MODEL:
+        result = estimate(pair.left, pair.right, pair.settings)
+        return result.disparity, {SEGMENTS: result.regions.count}
+    if method.startswith(STORED):
+        return peers.stored(pair), {}
+    others = {ORACLE: oracle, BLOCK_MATCHING: peers.block_matching, ELAS: peers.elas}
+    if method in others:
+        return others[method](pair), {}
+    return compute_disparity(method, pair.left, pair.right, pair.settings), {}
 
 
 def oracle(pair: Pair) -> NDArray[np.float32]:
