@@ -33,6 +33,7 @@ OFF: dict[str, dict[str, str]] = {
 """The settings that switch a part off. Without rounds, particles are drawn about as often."""
 MORE: dict[str, dict[str, str]] = {
     "no splits": {"refinement.split_size": "0"},
+    "rims not looked at": {"refinement.rim": "0"},
     "no junctions": {"model.weights.jct": "0", "model.weights.crs": "0"},
     "no colour potential": {"model.weights.col": "0"},
     "three rounds": {"refinement.rounds": "3"},
