@@ -43,6 +43,7 @@ def random_case(labels, seed):
     return planes, lab, left, right, shown, alike, rule
 
 
+@settings(max_examples=150, deadline=None)
 @given(maps, SEEDS)
 def test_redecided_rims_are_those_of_the_naive_twin(labels, seed):
     case = random_case(labels, seed)
@@ -103,7 +104,7 @@ def test_depth_and_colour_of_images_and_threads_do_not_matter():
     assert np.abs(views.left[0] - wide.left[0] * (views.left[0].max() / 255)).max() < 2
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_slopes_are_differences_over_two_columns(seed):
     image = np.random.default_rng(seed).integers(0, 256, (8, 9), dtype=np.uint8)

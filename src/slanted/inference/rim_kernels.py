@@ -120,7 +120,7 @@ def _differences(
     height, width = shown.shape
     # Signed, because differences of bytes would wrap round.
     colour = np.int64(lab[0, y, x]), np.int64(lab[1, y, x]), np.int64(lab[2, y, x])
-    weight, sums = 0.0, np.zeros(2)
+    weight, to_own, to_far = 0.0, 0.0, 0.0
     for v in range(y - rule.radius, y + rule.radius + 1, rule.stride):
         for u in range(x - rule.radius, x + rule.radius + 1, rule.stride):
             if not (0 <= v < height and 0 <= u < width):
@@ -133,16 +133,17 @@ def _differences(
                 i = other if m else own
                 d = planes[i, 0] * u + planes[i, 1] * v + planes[i, 2]
                 place = u - d
-                if not 0 <= place <= width - 1 or shown[v, int(place + 0.5)] > d + rule.slack:
-                    sums[m] += w * rule.hidden
-                    continue
-                column = int(place)
-                beside, share = min(column + 1, width - 1), place - column
-                grey, slope = right[0, v, column], right[1, v, column]
-                grey_off = grey + share * (right[0, v, beside] - grey) - left[0, v, u]
-                slope_off = slope + share * (right[1, v, beside] - slope) - left[1, v, u]
-                sums[m] += w * (
-                    rule.grey_share * min(abs(grey_off), rule.grey_cap)
-                    + (1 - rule.grey_share) * min(abs(slope_off), rule.slope_cap)
-                )
-    return sums[0] / weight, sums[1] / weight
+                off = rule.hidden
+                if 0 <= place <= width - 1 and not shown[v, int(place + 0.5)] > d + rule.slack:
+                    column = int(place)
+                    beside, share = min(column + 1, width - 1), place - column
+                    grey, slope = right[0, v, column], right[1, v, column]
+                    grey_off = grey + share * (right[0, v, beside] - grey) - left[0, v, u]
+                    slope_off = slope + share * (right[1, v, beside] - slope) - left[1, v, u]
+                    off = rule.grey_share * min(abs(grey_off), rule.grey_cap)
+                    off += (1 - rule.grey_share) * min(abs(slope_off), rule.slope_cap)
+                if m:
+                    to_far += w * off
+                else:
+                    to_own += w * off
+    return to_own / weight, to_far / weight
