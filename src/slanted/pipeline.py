@@ -69,6 +69,7 @@ def estimate(
     """
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.inference.refine import infer_and_refine
+    from slanted.inference.rim import views_of_pair
     from slanted.matching.census import words_of_pair
     from slanted.matching.images import check_pair
     from slanted.regions import build_regions, labels_from_user
@@ -99,6 +100,7 @@ def estimate(
                 rounds=settings.refinement.rounds if segments is None else 0,
                 weights=weights,
                 words=words,
+                views=views_of_pair(left, right) if settings.refinement.rim else None,
                 threads=threads,
             )
             limits = drawn_range(settings, found.searched, matched)

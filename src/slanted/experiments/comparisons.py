@@ -205,6 +205,7 @@ OFF: dict[str, dict[str, str]] = {
     "photometric potential": {"model.weights.pho": "0"},
     "visibility potential": {"model.weights.vis": "0", "refinement.visibility": "0"},
     "strays out of view dropped": {"matching.out_of_view": "0"},
+    "rims that go by how planes look": {"refinement.rim": "0"},
     "data weighed by the noise": {"model.noise": "0"},
     "segments that see the disparity": {"segmentation.method": "slic"},
     "joint fit and neighbours as proposals": {"inference.proposals": "paper+incumbent"},
