@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+
+from slanted.experiments.provenance import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -62,21 +61,10 @@ def medians(seconds: dict[str, list[float]], yardstick: str) -> dict[str, dict[s
 
 def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
     """Write the results with commit, versions and machine to ``benchmarks/results`` and stdout."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    packages = ("slanted", "numpy", "numba", "opencv-python-headless", "scikit-image", "higra")
     content = {
         "benchmark": name,
         "arguments": {key: str(value) for key, value in vars(arguments).items()},
-        "commit": commit.stdout.strip(),
-        "python": platform.python_version(),
-        "packages": {package: _version(package) for package in packages},
-        "machine": {"processor": _processor(), "cores": os.cpu_count()},
+        **provenance(),
         "results": results,
     }
     folder = ROOT / "benchmarks" / "results"
@@ -84,17 +72,3 @@ def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
     text = json.dumps(content, indent=1)
     (folder / f"{name}.json").write_text(text + "\n")
     print(text)  # noqa: T201
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except ImportError:
-        return "not installed"
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

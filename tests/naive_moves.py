@@ -120,3 +120,54 @@ def split_segments(labels, off, matched, split_size, smallest):
     kept = sorted(np.unique(joined).tolist(), key=lambda k: (origin[k], k))
     parents = [origin[k] if origin[k] < count else -1 for k in kept]
     return np.vectorize(kept.index)(joined), parents
+
+
+def redecide(labels, planes, lab, left, right, shown, alike, rule, disparity):
+    """The disparity, with that of the first farther segment to the right where it looks like it."""
+    found = disparity.copy()
+    for y, x in np.ndindex(labels.shape):
+        near = plane_at(planes[labels[y, x]], x, y)
+        for k in range(x + 1, min(labels.shape[1], x + rule.reach + 1)):
+            far = plane_at(planes[labels[y, k]], x, y)
+            if far < near - rule.step:
+                pair = labels[y, x], labels[y, k]
+                to_own, to_far = (
+                    mean_difference(x, y, planes[i], lab, left, right, shown, alike, rule)
+                    for i in pair
+                )
+                seen = is_seen(x, y, far, shown, rule)
+                if seen and to_far < rule.most and to_far + rule.margin < to_own:
+                    found[y, x] = far
+                break
+    return found
+
+
+def plane_at(plane, x, y):
+    return float(plane[0] * x + plane[1] * y + plane[2])
+
+
+def is_seen(x, y, d, shown, rule):
+    inside = 0 <= x - d <= shown.shape[1] - 1
+    return inside and not shown[y, int(np.floor(x - d + 0.5))] > d + rule.slack
+
+
+def mean_difference(x, y, plane, lab, left, right, shown, alike, rule):
+    """Weighted mean over the window round (x, y) of how unlike the views are on a plane."""
+    total = weight = 0.0
+    steps = range(-rule.radius, rule.radius + 1, rule.stride)
+    for v, u in ((y + dv, x + du) for dv in steps for du in steps):
+        if not (0 <= v < shown.shape[0] and 0 <= u < shown.shape[1]):
+            continue
+        w = alike[sum(abs(int(c[v, u]) - int(c[y, x])) for c in lab)]
+        d = plane_at(plane, u, v)
+        off = rule.hidden
+        if is_seen(u, v, d, shown, rule):
+            columns = np.arange(shown.shape[1])
+            grey, slope = (
+                abs(np.interp(u - d, columns, r[v]) - one[v, u])
+                for r, one in zip(right, left, strict=True)
+            )
+            off = rule.grey_share * min(grey, rule.grey_cap)
+            off += (1 - rule.grey_share) * min(slope, rule.slope_cap)
+        total, weight = total + w * off, weight + w
+    return total / weight

@@ -130,6 +130,7 @@ def _explain(
     """Explain matches by planes: segments, their graph, inference and refinement."""
     from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.inference.refine import infer_and_refine
+    from slanted.inference.rim import views_of_pair
     from slanted.matching.census import words_of_pair
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
@@ -152,6 +153,7 @@ def _explain(
             rounds=settings.refinement.rounds if segments is None else 0,
             weights=weights,
             words=words,
+            views=views_of_pair(left, right) if settings.refinement.rim else None,
             threads=threads,
             watch=watch,
         )

@@ -61,3 +61,17 @@ class RefinementSettings(Section):
     split_distance: float = setting(
         3.0, "Distance from its plane from which on a match is off it.", unit="px", low=0.0
     )
+    rim: int = setting(
+        8,
+        "Columns left of a farther segment whose pixels, in the last round, go by how the planes "
+        "look in the right view rather than by their matches; 0 = none.",
+        unit="px",
+        low=0,
+        high=10_000,
+    )
+    rim_difference: float = setting(
+        3.6,
+        "Mean difference of the views, in grey levels and their slopes, from which on a plane "
+        "looks wrong there.",
+        low=0.0,
+    )

@@ -1,4 +1,4 @@
-"""``slanted experiment``: the paper's tables, and ours, from real runs."""
+"""``slanted experiment``: the paper's tables and figures, and ours, from real runs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,29 @@ from slanted.cli.options import PathArgument, dataset_folder, report_options
 from slanted.cli.report import Report
 from slanted.errors import InputError
 
-NAMES = ("comparison", "segmentation", "superpixels", "resampling", "particles")
-"""Those of `slanted.experiments.plans`, which is not imported for --help."""
+NAMES = (
+    *("comparison", "segmentation", "superpixels", "resampling", "training-size", "oracle"),
+    *("noise", "epsilon", "loss", "colour-statistics", "examples"),
+    *("particles", "ablation", "convergence"),
+)
+"""Those of `slanted.experiments.catalogue`, which is not imported for --help."""
 
 
-@click.command(name="experiment", short_help="Make the paper's tables, and ours.")
+@click.command(name="experiment", short_help="Make the paper's tables and figures, and ours.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...",
                 type=click.Choice([*NAMES, "all"]))  # fmt: skip
 @click.option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
               help="A dataset (kitti2015, middlebury) and its folder; repeatable. By default "
               "those in the folder that the environment variable SLANTED_DATA names."
               )  # fmt: skip
+@click.option("--results", multiple=True, metavar="NAME:PATH",
+              help="A folder of your own disparities, FRAME.pfm, .npy or .png (KITTI), as a row "
+              "NAME of the comparison; repeatable.")  # fmt: skip
 @click.option("-o", "--output", type=PathArgument, default="slanted-experiments", metavar="DIR",
-              show_default=True, help="Where tables and measurements go.")  # fmt: skip
+              show_default=True, help="Where pages, plots and measurements go.")  # fmt: skip
+@click.option("--page", type=PathArgument, metavar="FILE.md",
+              help="Write all as one Markdown page too, its pictures in a folder beside it."
+              )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N",
               help="Only the first N frames of each dataset.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
@@ -34,37 +44,55 @@ NAMES = ("comparison", "segmentation", "superpixels", "resampling", "particles")
 def command(
     names: tuple[str, ...],
     datasets: tuple[str, ...],
+    results: tuple[str, ...],
     output: Path,
+    page: Path | None,
     limit: int | None,
     workers: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run experiments: comparison, segmentation, superpixels, resampling, particles, or all.
+    r"""Run experiments, and write DIR/report.html to look at.
 
-    Every image is measured once and kept in DIR/measurements: repeat the command to go on after a
-    stop. Remove that folder when data or code have changed.
+    \b
+    From the paper:  comparison segmentation superpixels resampling training-size
+                     oracle noise epsilon loss colour-statistics examples
+    Beyond it:       particles ablation convergence
+    All of them:     all
+
+    Each also gives Markdown, CSV, JSON and plots. Every image is measured once and kept in
+    DIR/measurements: repeat the command to go on after a stop.
     """
-    from slanted.experiments.plans import PLANS
-    from slanted.experiments.run import run_experiment
+    from slanted.experiments.catalogue import EXPERIMENTS
+    from slanted.experiments.plans import Context
+    from slanted.experiments.provenance import provenance
+    from slanted.experiments.report import write_page, write_report
 
     chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
     with Report(quiet=quiet, as_json=as_json) as report:
-        data = _folders(datasets)
-        written: list[str] = []
-        pages: list[str] = []
+        origin = {**provenance(), "frames of each split": f"at most {limit}" if limit else "all"}
+        outcomes, written = [], []
         for name in chosen:
-            outcome = run_experiment(
-                PLANS[name](),
-                data,
+            context = Context(
+                _folders(datasets),
                 output,
-                limit=limit,
-                workers=workers or os.cpu_count() or 1,
-                progress=report.progress,
+                limit,
+                workers or os.cpu_count() or 1,
+                _results(results),
+                lambda line, name=name: report.progress(f"{name} {line}"),  # type: ignore[misc]
             )
-            written += [str(path) for path in outcome.write(output)]
-            pages += outcome.markdown().splitlines()
-    report.outcome({"written": written}, [*pages, "", f"wrote {', '.join(written)}"], always=True)
+            outcomes.append(EXPERIMENTS[name](context))
+            written += outcomes[-1].write(output)
+        write_report(outcomes, origin, output / "report.html")
+        if page is not None:
+            write_page(outcomes, origin, page)
+    lines = [line for outcome in outcomes for line in outcome.markdown().splitlines()]
+    files = [str(path) for path in (*written, output / "report.html", *([page] if page else []))]
+    report.outcome(
+        {"written": files},
+        [*lines, "", f"wrote {len(files)} files; open {output / 'report.html'}"],
+        always=True,
+    )
 
 
 def _folders(datasets: Sequence[str]) -> dict[str, Path]:
@@ -85,5 +113,16 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
         name, path = dataset_folder(text, expected)
         if name not in DATASETS:
             raise InputError(f"{expected}, got {text!r}")
+        found[name] = Path(path)
+    return found
+
+
+def _results(results: Sequence[str]) -> dict[str, Path]:
+    """Return the folders of the user's own results, by the names of their rows."""
+    found = {}
+    for text in results:
+        name, path = dataset_folder(text, "--results: expected a name and a folder as NAME:PATH")
+        if not Path(path).is_dir():
+            raise InputError(f"--results: expected a folder after {name}:, got {path}; check it")
         found[name] = Path(path)
     return found

@@ -1,7 +1,7 @@
 """Measurements of single images, each made once: what makes experiments resumable.
 
-A measurement is known by everything it depends on: the frame, the method, the settings and the
-version. It is written when it is made, so an experiment that was stopped goes on where it was, and
+A measurement is known by everything it depends on: the files, the method, the settings and the
+code. It is written when it is made, so an experiment that was stopped goes on where it was, and
 experiments share what they have in common.
 """
 
@@ -10,39 +10,69 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-from slanted import __version__
 from slanted.errors import SlantedError
 from slanted.io.files import write_bytes
 
-if TYPE_CHECKING:
-    from slanted.evaluation.datasets import Frame
-    from slanted.settings import Settings
+Scores = dict[str, Any]
+"""Numbers by name, or a text (an encoded picture)."""
+PACKAGE = Path(__file__).resolve().parents[1]
+BESIDE = ("cli", "experiments", "output", "viewer")
+"""Folders of the package that no measurement depends on, but for what is in `jobs`."""
 
-Scores = dict[str, float]
-"""Of `slanted.evaluation.metrics.evaluate`, and ``seconds``."""
 
-
-@dataclass(frozen=True)
-class Job:
-    """A method with settings, on one frame of a dataset."""
-
-    dataset: str
-    frame: Frame
-    method: str
-    settings: Settings
+class Job(Protocol):
+    """Something to measure, once. It is sent to another process."""
 
     @property
-    def key(self) -> str:
-        """Return what tells it from every other job; threads do not change results."""
-        same = replace(self.settings, threads=None)
-        parts = (__version__, self.dataset, self.frame.name, self.method, same.to_toml())
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    def name(self) -> str:
+        """For people."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What it depends on, but for the code."""
+
+    def run(self) -> Scores:
+        """Measure it, with one thread."""
+
+
+def key_of(job: Job) -> str:
+    """Return what tells a job from every other one."""
+    return digest(code_digest(), type(job).__name__, *job.parts)
+
+
+def digest(*parts: str) -> str:
+    """Return a short name for texts."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of the code that measurements depend on."""
+    files = [p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in BESIDE]
+    files += (PACKAGE / "experiments" / "jobs").glob("*.py")
+    return digest(*(f"{p.relative_to(PACKAGE)}\n{p.read_text('utf-8')}" for p in sorted(files)))
+
+
+def file_digest(path: Path) -> str:
+    """Return a digest of a file's content; of one that cannot be read, nothing."""
+    try:
+        found = path.stat()
+        return _content_digest(path, found.st_mtime_ns, found.st_size)
+    except OSError:
+        return ""
+
+
+@cache
+def _content_digest(path: Path, _changed: int, _size: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
@@ -54,34 +84,25 @@ class Measured:
 
 
 class Store:
-    """A folder of measurements.
-
-    Parameters
-    ----------
-    folder
-        Made when the first is written. One folder is for one state of the code and the data.
-    """
+    """A folder of measurements, made when the first is written."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, job: Job) -> Scores | None:
-        """Return a job's scores if they are there, and whole."""
+    def read(self, key: str) -> Scores | None:
+        """Return the scores under a key if they are there, and whole."""
         try:
-            scores = json.loads(self._path(job).read_text())
+            scores = json.loads((self._folder / f"{key}.json").read_text())
         except (OSError, ValueError):
             return None
         whole = isinstance(scores, dict) and all(
-            isinstance(v, float | int) for v in scores.values()
+            isinstance(v, float | int | str) for v in scores.values()
         )
         return scores if whole else None
 
-    def write(self, job: Job, scores: Scores) -> None:
-        """Keep a job's scores."""
-        write_bytes(self._path(job), json.dumps(scores, indent=1).encode())
-
-    def _path(self, job: Job) -> Path:
-        return self._folder / f"{job.key}.json"
+    def write(self, key: str, scores: Scores) -> None:
+        """Keep scores under a key."""
+        write_bytes(self._folder / f"{key}.json", json.dumps(scores, indent=1).encode())
 
 
 def measure_all(
@@ -89,7 +110,7 @@ def measure_all(
     store: Store,
     workers: int,
     progress: Callable[[str], None] | None = None,
-) -> dict[str, Measured]:
+) -> list[Measured]:
     """Make the measurements that are not there yet, several at a time.
 
     Parameters
@@ -106,37 +127,68 @@ def measure_all(
     Returns
     -------
     measured
-        By the jobs' keys. A frame that cannot be measured has a problem instead of scores, and is
-        tried again the next time.
+        One for each job. What cannot be measured has a problem instead of scores, and is tried
+        again the next time.
+
+    Raises
+    ------
+    SlantedError
+        If a process dies; what was measured before is kept.
     """
-    wanted = {job.key: job for job in jobs}
-    kept = {key: store.read(job) for key, job in wanted.items()}
-    found = {key: Measured(scores) for key, scores in kept.items() if scores is not None}
-    missing = [job for key, job in wanted.items() if key not in found]
-    for number, (job, measured) in enumerate(_run(missing, workers), start=1):
-        found[job.key] = measured
+    keyed = [(key_of(job), job) for job in jobs]
+    found: dict[str, Measured] = {}
+    missing: dict[str, Job] = {}
+    for key, job in keyed:
+        if key in found or key in missing:
+            continue
+        scores = store.read(key)
+        if scores is None:
+            missing[key] = job
+        else:
+            found[key] = Measured(scores)
+    for number, (key, measured) in enumerate(_run(missing, workers), start=1):
+        found[key] = measured
         if not measured.problem:
-            store.write(job, measured.scores)
+            store.write(key, measured.scores)
         if progress is not None:
-            outcome = measured.problem or f"{measured.scores['seconds']:.1f} s"
-            progress(f"{number}/{len(missing)} {job.method}, {job.frame.name}: {outcome}")
-    return found
+            progress(f"{number}/{len(missing)} {missing[key].name}{_ending(measured)}")
+    return [found[key] for key, _ in keyed]
 
 
-def _run(jobs: Sequence[Job], workers: int) -> Iterable[tuple[Job, Measured]]:
+def _ending(measured: Measured) -> str:
+    seconds = measured.scores.get("seconds")
+    return f": {measured.problem}" * bool(measured.problem) or (
+        "" if seconds is None else f": {seconds:.1f} s"
+    )
+
+
+def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
     if workers == 1 or len(jobs) < 2:
-        yield from ((job, measure(job)) for job in jobs)
+        yield from ((key, measure(job)) for key, job in jobs.items())
         return
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn")) as pool:
-        yield from zip(jobs, pool.map(measure, jobs), strict=True)
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"))
+    try:
+        running = {pool.submit(measure, job): key for key, job in jobs.items()}
+        for future in as_completed(running):
+            yield running[future], future.result()
+    except BrokenProcessPool as error:
+        raise SlantedError(
+            "a process that measured images died, perhaps for want of memory; repeat the command "
+            "to go on, with --workers 1 if it happens again"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def measure(job: Job) -> Measured:
-    """Run a job, with one thread."""
-    from slanted.evaluation.methods import evaluate_frames
-
+    """Run a job."""
     try:
-        settings = replace(job.settings, threads=1)
-        return Measured(evaluate_frames([job.frame], job.method, settings)["mean"])
+        return Measured(job.run())
     except SlantedError as error:
         return Measured({}, str(error))
+
+
+def problems_of(jobs: Sequence[Job], measured: Sequence[Measured]) -> list[str]:
+    """Return a sentence for each job that could not be measured."""
+    pairs = zip(jobs, measured, strict=True)
+    return list(dict.fromkeys(f"{job.name}: {m.problem}" for job, m in pairs if m.problem))

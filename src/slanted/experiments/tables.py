@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from slanted.output import html
+
 Cell = float | None
 """None where there is no figure."""
 
@@ -22,10 +24,13 @@ class Row:
         Of what was measured.
     cells
         One for each column.
+    quoted
+        Whether the figures are somebody else's.
     """
 
     name: str
     cells: tuple[Cell, ...]
+    quoted: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,11 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
+    def cell(self, row: str, column: str) -> Cell:
+        """Return a figure by the names of its row and column."""
+        place = self.columns.index(column)
+        return next(r.cells[place] for r in self.rows if r.name == row)
+
     def markdown(self) -> str:
         """Return it with two decimals, its notes below."""
         lines = ["| " + " | ".join(["", *self.columns]) + " |"]
@@ -68,10 +78,22 @@ class Table:
             writer.writerow([row.name, *("" if cell is None else repr(cell) for cell in row.cells)])
         return stream.getvalue()
 
+    def html(self) -> str:
+        """Return it with two decimals, its notes below."""
+        rows = [[row.name, *map(_shown, row.cells)] for row in self.rows]
+        quoted = [k for k, row in enumerate(self.rows) if row.quoted]
+        parts = [html.heading(self.title, 3), html.table(["", *self.columns], rows, quoted)]
+        return "\n".join([*parts, *(html.paragraph(note, "faint") for note in self.notes)])
+
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
         rows = {row.name: dict(zip(self.columns, row.cells, strict=True)) for row in self.rows}
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+
+def plural(count: int, noun: str) -> str:
+    """Return "1 frame", "2 frames"."""
+    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def _shown(cell: Cell) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.pcbp import Inference, Start, Watch, infer, lowest_disparity
+from slanted.inference.rim import redecide_rims
 from slanted.inference.segment_moves import (
     about_origin,
     fit_patches,
@@ -28,6 +29,7 @@ from slanted.regions.structure import Floats, Ints, Regions
 from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
+    from slanted.inference.rim import Views
     from slanted.matching import Image
     from slanted.matching.census import Words
     from slanted.settings import Settings
@@ -44,6 +46,7 @@ def infer_and_refine(
     rounds: int,
     weights: Map | None = None,
     words: Words | None = None,
+    views: Views | None = None,
     threads: int = 1,
     watch: Watch | None = None,
 ) -> tuple[Regions, Inference]:
@@ -58,6 +61,9 @@ def infer_and_refine(
     rounds
         Times that segments are refined; with 0 they stay as they are. Of fewer than the settings
         ask for, the draws of the others come first.
+    views
+        Grey values of the pair, from `slanted.inference.rim.views_of_pair`; without them rims are
+        not looked at.
     matched, settings, weights, words, threads, watch
         As for `slanted.inference.pcbp.infer`.
 
@@ -81,7 +87,11 @@ def infer_and_refine(
     lab, right = lab_planes(image), right_view(matched)
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
-        segments = move_boundaries(segments, lab, matched, right, planes, settings.refinement)
+        believed = matched
+        if views is not None and settings.refinement.rim and step == rounds:
+            # Later rounds would fit planes to what earlier planes said.
+            believed = redecide_rims(segments, planes, matched, lab, views, settings.refinement)
+        segments = move_boundaries(segments, lab, believed, right, planes, settings.refinement)
         regions = build_regions(segments, image)
         planes = shifted_planes(planes, regions.centre)
         count = settings.refinement.iterations

@@ -26,6 +26,7 @@ from slanted.settings import (
 )
 
 if TYPE_CHECKING:
+    from slanted.inference.rim import Views
     from slanted.matching import DisparityRange
     from slanted.matching.census import Words
 
@@ -83,7 +84,7 @@ def measure(frame: Frame, settings: Settings) -> Measurement:
 
 def forget() -> None:
     """Let go of everything kept."""
-    for kept in (_images, _words, _truth, _match, _segment):
+    for kept in (_images, _words, _views, _truth, _match, _segment):
         kept.cache_clear()
 
 
@@ -113,6 +114,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
             settings,
             rounds=settings.refinement.rounds,
             words=_words(frame) if settings.model.weights.pho else None,
+            views=_views(frame) if settings.refinement.rim else None,
         )
         limits = drawn_range(settings, matched.searched, matched.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
@@ -124,6 +126,13 @@ def _words(frame: Frame) -> Words:
     from slanted.matching.census import words_of_pair
 
     return words_of_pair(*_images(frame))
+
+
+@lru_cache(KEPT)
+def _views(frame: Frame) -> Views:
+    from slanted.inference.rim import views_of_pair
+
+    return views_of_pair(*_images(frame))
 
 
 @lru_cache(KEPT)

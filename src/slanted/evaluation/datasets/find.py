@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from slanted.errors import FileError, InputError
-from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.frame import Candidate, Frame
 from slanted.evaluation.datasets.kitti import KITTI2012, KITTI2015, find_kitti_frames
 from slanted.evaluation.datasets.middlebury import MIDDLEBURY_EXPECTED, find_middlebury_frames
 from slanted.evaluation.datasets.middlebury2014 import (
@@ -26,12 +26,12 @@ class Layout:
     Attributes
     ----------
     find
-        From the root to its frames, in any order.
+        From the root to the frames that seem to be there, in any order.
     expected
         The layout in words, for messages.
     """
 
-    find: Callable[[Path], list[Frame]]
+    find: Callable[[Path], list[Candidate]]
     expected: str
 
 
@@ -54,7 +54,12 @@ DATASETS: tuple[str, ...] = (*_LAYOUTS, *_ALIASES)
 
 
 def find_frames(
-    dataset: str, path: Path | str, split: str | None = None, limit: int | None = None
+    dataset: str,
+    path: Path | str,
+    split: str | None = None,
+    limit: int | None = None,
+    *,
+    problems: dict[str, str] | None = None,
 ) -> list[Frame]:
     """List the frames of a dataset that have ground truth.
 
@@ -69,6 +74,9 @@ def find_frames(
         None or ``all`` for all frames.
     limit
         At most this many, the first by name; None for all.
+    problems
+        Takes what is wrong with each frame, by name, that cannot be used; without it the first
+        such frame is an error.
 
     Returns
     -------
@@ -92,26 +100,44 @@ def find_frames(
             f"limit: expected at least 1 frame, got {limit}; leave it out for all frames."
         )
     root = Path(path)
-    frames = _all_frames(dataset, root, _LAYOUTS[name])
+    broken: dict[str, str] | None = None if problems is None else {}
+    frames = _all_frames(dataset, root, _LAYOUTS[name], broken)
     if split is not None and split != ALL_FRAMES:
-        frames = select_split(frames, root, split)
+        frames = select_split(frames, root, split, broken)
+    if problems is not None:
+        problems |= broken or {}
     return frames[:limit]
 
 
-def _all_frames(dataset: str, root: Path, layout: Layout) -> list[Frame]:
+def _all_frames(
+    dataset: str, root: Path, layout: Layout, problems: dict[str, str] | None
+) -> list[Frame]:
     """Return every frame under `root`, sorted by name; none is an error."""
     advice = f"pass the folder that holds {layout.expected}."
     try:
         if not root.is_dir():
             found = "a file" if root.exists() else "nothing"
             raise FileError(root, f"expected the folder of {dataset}, found {found}; {advice}")
-        frames = sorted(layout.find(root), key=attrgetter("name"))
+        frames = _usable(layout.find(root), problems)
     except OSError as error:
         raise FileError(
             root, f"expected a folder that can be searched, got {error}; check its permissions."
         ) from error
-    if not frames:
+    if not frames and not problems:
         raise FileError(
             root, f"expected frames of {dataset} with ground truth, found none; {advice}"
         )
     return frames
+
+
+def _usable(candidates: list[Candidate], problems: dict[str, str] | None) -> list[Frame]:
+    """Return the frames that can be made, sorted by name."""
+    frames = []
+    for name, make in candidates:
+        try:
+            frames.append(make())
+        except FileError as error:
+            if problems is None:
+                raise
+            problems[name] = str(error)
+    return sorted(frames, key=attrgetter("name"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -100,6 +101,10 @@ class Frame:
         from slanted.io import read_disparity
 
         return read_disparity(path, format=self.disparity_format, scale=self.disparity_scale)
+
+
+Candidate = tuple[str, Callable[[], Frame]]
+"""A frame that seems to be there, by name; the call makes it, or raises a FileError."""
 
 
 def read_visible(path: Path) -> npt.NDArray[np.bool_]:

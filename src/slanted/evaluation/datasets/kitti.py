@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from slanted.errors import FileError
-from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.frame import Candidate, Frame
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ KITTI2015 = KittiFolders(
 )
 
 
-def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Frame]:
-    """List the frames that have a left image and ground truth.
+def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Candidate]:
+    """List the frames that have a left image and ground truth; each needs a right image too.
 
     Parameters
     ----------
@@ -58,11 +59,6 @@ def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Frame]:
         The dataset, or its ``training`` folder.
     folders
         `KITTI2012` or `KITTI2015`.
-
-    Raises
-    ------
-    FileError
-        If such a frame has no right image.
     """
     training = root / "training" if (root / "training").is_dir() else root
     pairs = [pair for pair in folders.images if (training / pair[0]).is_dir()]
@@ -71,7 +67,7 @@ def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Frame]:
     left_folder, right_folder = pairs[0]
     # *_10 is the reference view of each scene, the only one with ground truth; the rest is video.
     return [
-        _frame(training, left, training / right_folder / left.name, folders)
+        (left.stem, partial(_frame, training, left, training / right_folder / left.name, folders))
         for left in (training / left_folder).glob("*_10.png")
         if (training / folders.truth / left.name).is_file()
     ]

@@ -18,12 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from slanted.errors import FileError
 from slanted.evaluation.datasets.files import first_file, read_json_object, require_right_image
-from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.frame import Candidate, Frame
 
 SCENES_FILE = "scenes.json"
 
@@ -71,22 +72,31 @@ _NAMINGS = (
 )
 
 
-def find_middlebury_frames(root: Path) -> list[Frame]:
+def find_middlebury_frames(root: Path) -> list[Candidate]:
     """List the scenes under `root` that have a left image and ground truth.
+
+    Each also needs a right image and a scale.
 
     Raises
     ------
     FileError
-        If a scene has no right image, its scale cannot be told, or ``scenes.json`` is wrong.
+        If ``scenes.json`` cannot be read.
     """
     listing = root / SCENES_FILE
     if listing.is_file():
         scenes = read_json_object(listing)
-        return [_listed_scene(listing, name, scene) for name, scene in scenes.items()]
-    frames = []
+        return [
+            (name, partial(_listed_scene, listing, name, scene)) for name, scene in scenes.items()
+        ]
+    found: list[Candidate] = []
     for folder in (path for path in root.iterdir() if path.is_dir()):
-        frames.extend(_folder_scene(folder))
-    return frames
+        for naming in _NAMINGS:
+            left = first_file(folder, naming.left, _IMAGE_SUFFIXES)
+            truth = first_file(folder, naming.truth, _TRUTH_SUFFIXES)
+            if left is not None and truth is not None:
+                found.append((folder.name, partial(_folder_scene, folder, naming, left, truth)))
+                break
+    return found
 
 
 def _listed_scene(listing: Path, name: str, scene: Any) -> Frame:
@@ -137,26 +147,18 @@ def _optional_file(listing: Path, name: str, scene: Mapping[str, Any], key: str)
     return None if scene.get(key) is None else _listed_file(listing, name, scene, key)
 
 
-def _folder_scene(folder: Path) -> list[Frame]:
-    """Return the scene in an official folder, or nothing if it is not one with ground truth."""
-    for naming in _NAMINGS:
-        left = first_file(folder, naming.left, _IMAGE_SUFFIXES)
-        truth = first_file(folder, naming.truth, _TRUTH_SUFFIXES)
-        if left is None or truth is None:
-            continue
-        right = first_file(folder, naming.right, _IMAGE_SUFFIXES)
-        return [
-            Frame(
-                name=folder.name,
-                left=left,
-                right=require_right_image(right, left, folder / f"{naming.right}{left.suffix}"),
-                ground_truth=truth,
-                disparity_format="middlebury",
-                disparity_scale=_scale(truth, naming),
-                ground_truth_right=first_file(folder, naming.truth_right, _TRUTH_SUFFIXES),
-            )
-        ]
-    return []
+def _folder_scene(folder: Path, naming: SceneNaming, left: Path, truth: Path) -> Frame:
+    """Return the scene in an official folder."""
+    right = first_file(folder, naming.right, _IMAGE_SUFFIXES)
+    return Frame(
+        name=folder.name,
+        left=left,
+        right=require_right_image(right, left, folder / f"{naming.right}{left.suffix}"),
+        ground_truth=truth,
+        disparity_format="middlebury",
+        disparity_scale=_scale(truth, naming),
+        ground_truth_right=first_file(folder, naming.truth_right, _TRUTH_SUFFIXES),
+    )
 
 
 def _scale(truth: Path, naming: SceneNaming) -> float:

@@ -9,11 +9,12 @@ References
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 from slanted.errors import FileError
 from slanted.evaluation.datasets.files import first_file, require_right_image
-from slanted.evaluation.datasets.frame import Frame
+from slanted.evaluation.datasets.frame import Candidate, Frame
 
 MIDDLEBURY2014_EXPECTED = (
     "a folder per scene with im0.png, im1.png, calib.txt and disp0GT.pfm or disp0.pfm"
@@ -22,21 +23,18 @@ MIDDLEBURY2014_EXPECTED = (
 _NDISP = re.compile(r"^\s*ndisp\s*=\s*(.*?)\s*$", re.MULTILINE)
 
 
-def find_middlebury2014_frames(root: Path) -> list[Frame]:
+def find_middlebury2014_frames(root: Path) -> list[Candidate]:
     """List the scenes under `root` that have a left image and ground truth.
 
-    Raises
-    ------
-    FileError
-        If a scene has no right image, or its ``calib.txt`` is wrong.
+    Each also needs a right image, and a ``calib.txt`` that can be read if there is one.
     """
-    frames = []
+    found: list[Candidate] = []
     for folder in (path for path in root.iterdir() if path.is_dir()):
         left = first_file(folder, "im0", (".png",))
         truth = first_file(folder, "disp0", ("GT.pfm", ".pfm"))
         if left is not None and truth is not None:
-            frames.append(_frame(folder, left, truth))
-    return frames
+            found.append((folder.name, partial(_frame, folder, left, truth)))
+    return found
 
 
 def _frame(folder: Path, left: Path, truth: Path) -> Frame:

@@ -30,8 +30,13 @@ class Splits:
     names: dict[str, tuple[str, ...]]
 
 
-def select_split(frames: Sequence[Frame], root: Path, split: str) -> list[Frame]:
+def select_split(
+    frames: Sequence[Frame], root: Path, split: str, problems: dict[str, str] | None = None
+) -> list[Frame]:
     """Return the frames of one split, in the order of `frames`.
+
+    With `problems`, a frame of the split that is missing is named there, and those that are not of
+    the split are removed from it.
 
     Raises
     ------
@@ -49,7 +54,13 @@ def select_split(frames: Sequence[Frame], root: Path, split: str) -> list[Frame]
         )
     wanted = set(splits.names[split])
     missing = sorted(wanted - {frame.name for frame in frames})
-    if missing:
+    if problems is not None:
+        found = {
+            name: problems.get(name, f"no image with ground truth in {root}") for name in missing
+        }
+        problems.clear()
+        problems |= found
+    elif missing:
         raise FileError(
             splits.path,
             f'expected the files of each frame of the split "{split}" under {root}, found none of '
