@@ -111,6 +111,8 @@ def _lines(axes: Any, chart: Chart) -> None:
             series.x, series.y, "--" if series.quoted else "-", marker=marker, markersize=4,
             color=colour, label=series.name,
         )  # fmt: skip
+    if all(float(x).is_integer() for series in chart.series for x in series.x):
+        axes.locator_params(axis="x", integer=True)
 
 
 def _bars(axes: Any, chart: Chart) -> None:

@@ -1,0 +1,67 @@
+"""``slanted report``: results as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
+from slanted.cli.report import Report
+
+
+@click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
+@click.argument("results", nargs=-1, required=True, type=PathArgument, metavar="RESULT...")
+@click.option("-o", "--output", type=PathArgument, default="report.html", show_default=True,
+              metavar="FILE", help="File to write.")  # fmt: skip
+@click.option("--title", metavar="TEXT", help="Heading of the report.")
+@click.option("--ground-truth", "truths", type=PathArgument, multiple=True, metavar="FILE",
+              help="Ground truth, once for each RESULT and in their order; adds the "
+              "errors.")  # fmt: skip
+@click.option("--ground-truth-scale", type=float, metavar="S",
+              help="For 8-bit ground truth: pixels = value / S.")  # fmt: skip
+@report_options
+def command(
+    results: tuple[Path, ...],
+    output: Path,
+    title: str | None,
+    truths: tuple[Path, ...],
+    ground_truth_scale: float | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write one HTML file that shows the folders RESULT of `slanted run`.
+
+    It has a page for each pair and a summary with plots, and holds all its pictures: it can be
+    mailed, or kept as an artefact of CI, and needs no network.
+    """
+    from slanted.io import read_disparity, write_bytes
+    from slanted.output.opened import open_result
+    from slanted.output.report import TITLE, Entry, build_report
+
+    if truths and len(truths) != len(results):
+        raise click.UsageError(
+            f"--ground-truth: expected one for each of {len(results)} results, got {len(truths)}"
+        )
+    if not truths:
+        refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
+    with Report(quiet=quiet, as_json=as_json) as report:
+        entries = []
+        names = [folder.resolve().name for folder in results]
+        for number, folder in enumerate(results):
+            report.progress(f"reading {folder}")
+            opened = open_result(folder)
+            truth = None
+            if truths:
+                truth = read_disparity(truths[number], scale=ground_truth_scale)
+                check_size(truths[number], truth, opened.result.disparity)
+            is_alone = names.count(names[number]) == 1
+            entries.append(Entry(names[number] if is_alone else str(folder), opened, truth))
+        report.progress("drawing")
+        content = build_report(entries, title or TITLE).encode()
+        write_bytes(output, content)
+    size = f"{len(content) / 1e6:.1f} MB"
+    report.outcome(
+        {"output": str(output), "pairs": [entry.name for entry in entries], "bytes": len(content)},
+        [f"wrote {len(entries)} pairs to {output}, {size}"],
+    )

@@ -1,0 +1,123 @@
+"""The report holds all it shows, and says what the results say."""
+
+import re
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import slanted
+from slanted.cli import main
+from slanted.evaluation.metrics import evaluate
+from slanted.output.opened import OpenedResult
+from slanted.output.report import Entry, build_report, label_shares
+from slanted.synthetic import make_scene
+
+SCENE = make_scene(160, 120, seed=3)
+
+
+@pytest.fixture(scope="module")
+def result():
+    settings = slanted.Settings().with_text({"segmentation.count": "60", "seed": "4"})
+    return slanted.estimate(SCENE.left, SCENE.right, settings)
+
+
+class Links(HTMLParser):
+    """Collects where a page leads, what it needs and where its anchors are."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.needs, self.inner, self.anchors, self.open = [], [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors.add(found.get("id"))
+        self.needs += [found[name] for name in ("src", "data") if name in found]
+        if "href" in found:
+            self.inner.append(found["href"])
+        if tag not in ("img", "meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def entries(result):
+    return [
+        Entry(
+            "<one> & only", OpenedResult("a", result, SCENE.left, None, None, {}), SCENE.disparity
+        ),
+        Entry("two", OpenedResult("b", result, None, None, None, {})),
+    ]
+
+
+def test_nothing_is_fetched_and_links_lead_somewhere(result):
+    page = Links(build_report(entries(result)))
+    assert page.open == []
+    assert len(page.needs) >= 12
+    assert all(need.startswith("data:image/") for need in page.needs)
+    assert page.inner
+    assert all(link.startswith("#") and link[1:] in page.anchors for link in page.inner)
+
+
+def test_figures_are_those_of_the_results(result):
+    text = build_report(entries(result), "What a title")
+    assert "<h1>What a title</h1>" in text
+    assert "&lt;one&gt; &amp; only" in text
+    assert "<one>" not in text
+    errors = evaluate(result.disparity, SCENE.disparity)
+    assert f"<td>{errors['out-3px-all']:.2f}</td>" in text
+    summary = result.summary()
+    assert f"energy {summary['energy']:,.0f}, lower bound" in text
+    assert sum(label_shares(summary)) == pytest.approx(100)
+    assert (
+        text.count("Error against ground truth") == 2
+    )  # of one pair: alternative text and caption
+
+
+def test_without_ground_truth_there_are_no_errors(result):
+    text = build_report(entries(result)[1:])
+    assert "D1 %" not in text
+    assert "1 pair," in text
+
+
+def test_without_matplotlib_the_plots_are_left_out(result, monkeypatch):
+    from slanted.experiments.charts import draw_svg
+
+    draw_svg.cache_clear()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = build_report(entries(result)[1:])
+    assert "image/svg" not in text
+    assert "pip install &#x27;slanted[plots]&#x27;" in text
+    draw_svg.cache_clear()
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main(list(map(str, arguments)))
+    return exited.value.code
+
+
+def test_the_command(result, tmp_path, capsys):
+    for name in ("a/out", "b/out"):
+        result.save(tmp_path / name, SCENE.left)
+    np.save(tmp_path / "truth.npy", SCENE.disparity)
+    folders = [tmp_path / "a/out", tmp_path / "b/out"]
+    target = tmp_path / "new" / "report.html"
+    assert not run("report", *folders, "-o", target, "--quiet")
+    text = target.read_text("utf-8")
+    assert all(re.search(f">{folder}</a>", text) for folder in folders)  # told apart by their paths
+    truth = ("--ground-truth", tmp_path / "truth.npy")
+    assert not run("report", folders[0], *truth, "-o", target, "--json", "--quiet")
+    assert ">3 px" in target.read_text("utf-8").replace("&gt;", ">")
+    capsys.readouterr()
+    for arguments, message in (
+        ((*folders, *truth), "--ground-truth: expected one for each of 2 results, got 1"),
+        ((tmp_path,), "expected the folder of a result"),
+        ((folders[0], "--ground-truth-scale", 4), "means nothing without --ground-truth"),
+    ):
+        assert run("report", *arguments, "-o", tmp_path / "not.html") == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "not.html").exists()

@@ -1,0 +1,99 @@
+"""``slanted view``: what it opens, what it refuses, and how it ends."""
+
+import importlib.util
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+import pytest
+
+from slanted.cli import main
+from slanted.errors import InputError
+from slanted.viewer.serve import address_of, bind
+from viewer.client import Client
+from viewer.worlds import estimated, scene
+
+
+@pytest.fixture
+def folder(tmp_path):
+    estimated()[0].save(tmp_path / "out", scene().left, scene().right)
+    for name, image in (("left.png", scene().left), ("right.png", scene().right)):
+        cv2.imwrite(str(tmp_path / name), image[:, :, ::-1])
+    return tmp_path
+
+
+def refused(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main(["view", "--no-browser", "--quiet", *map(str, arguments)])
+    return exited.value.code == 2
+
+
+def test_what_cannot_be_shown_is_refused(folder, capsys):
+    np.save(folder / "small.npy", np.ones((4, 5), np.float32))
+    for arguments, message in (
+        ((folder,), "expected the folder of a result"),
+        ((folder / "out", "--seed", 3), "mean nothing with a RESULT"),
+        ((folder, folder, folder), "expected the folder of a result, or LEFT and RIGHT, got 3"),
+        ((folder / "out", "--ground-truth", folder / "small.npy"), "expected the size of the left"),
+        ((folder / "out", "--ground-truth-scale", 2), "means nothing without --ground-truth"),
+        ((folder / "out", "--host", "no.such.host.invalid"), "--host: expected an address"),
+    ):
+        assert refused(*arguments), message
+        error = capsys.readouterr().err
+        assert message in error
+        assert len(error.splitlines()) == 1
+
+
+def test_a_port_that_is_taken_is_named(folder, capsys):
+    with bind("127.0.0.1", 0) as other:
+        port = other.getsockname()[1]
+        assert refused(folder / "out", "--port", port)
+        assert f"port {port}" in capsys.readouterr().err
+
+
+def test_without_a_port_the_next_free_one_is_taken():
+    with bind("127.0.0.1", None) as first, bind("127.0.0.1", None) as second:
+        assert first.getsockname()[1] != second.getsockname()[1]
+    with pytest.raises(InputError, match="--host"):
+        bind("300.1.1.1", 0)
+    assert address_of("0.0.0.0", 9) == "http://127.0.0.1:9/"
+    assert address_of("::1", 9) == "http://[::1]:9/"
+
+
+def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "slanted.viewer.serve.find_spec", lambda name: None if name == "uvicorn" else find(name)
+    )
+    assert refused(folder / "out")
+    assert "needs uvicorn, which is not installed; run pip install 'slanted[viewer]'" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_pair_is_run_and_shown_until_interrupted(folder):
+    command = [sys.executable, "-m", "slanted", "view", "left.png", "right.png", "--no-browser"]
+    command += ["--port", "0", "--quiet", "--set", "segmentation.count=40"]
+    server = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    said = server.stdout.readline()
+    port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", said).group(1))
+    state = Client(port).get("/api/state").json()
+    assert state["name"] == "left.png"
+    assert len(state["frames"]) >= 3  # its iterations are known
+    assert state["unit"] == "baselines"
+    with socket.socket() as elsewhere, pytest.raises(OSError):
+        elsewhere.settimeout(2)
+        elsewhere.connect((socket.gethostbyname(socket.gethostname()), port))
+        if elsewhere.getpeername()[0].startswith("127."):
+            raise OSError  # this machine has no other address to try
+    server.send_signal(signal.SIGINT)
+    _, errors = server.communicate(timeout=20)
+    assert server.returncode in (0, 130)
+    assert "Traceback" not in errors
