@@ -11,7 +11,7 @@ import trimesh
 import slanted
 from slanted.cli import main
 from slanted.errors import FileError, InputError
-from slanted.io import Calibration
+from slanted.io import Calibration, write_disparity
 from slanted.output.export import Exportable, depth_image, export, export_names
 from slanted.output.mesh import TOLERANCE
 from slanted.output.opened import open_result
@@ -131,6 +131,13 @@ def test_a_folder_holds_all_that_exports_need(result, tmp_path):
     np.testing.assert_array_equal(opened.left, SCENE.left)
     np.testing.assert_array_equal(opened.right, SCENE.right)
     assert opened.name == "out"
+    assert opened.truth is None
+    write_disparity(tmp_path / "out" / "ground_truth.pfm", SCENE.disparity)
+    np.testing.assert_array_equal(open_result(tmp_path / "out").truth, SCENE.disparity)
+    write_disparity(tmp_path / "out" / "ground_truth.pfm", SCENE.disparity[1:])
+    with pytest.raises(FileError, match="expected a map of the disparity's size"):
+        open_result(tmp_path / "out")
+    (tmp_path / "out" / "ground_truth.pfm").unlink()
 
     record = tmp_path / "out" / "run.json"
     changed = json.loads(record.read_text()) | {"calibration": {"fx_pixels": -1}}

@@ -33,7 +33,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.inference.drawing import draw_disparity
-    from slanted.io import write_image
+    from slanted.io import write_disparity, write_image
     from slanted.matching.interpolation import interpolate_background
     from slanted.output.folder import (
         check_folder,
@@ -50,6 +50,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         mosaic,
         paint_labels,
     )
+    from slanted.output.stored import TRUTH
     from slanted.pipeline import estimate
 
     check_folder(output)
@@ -84,6 +85,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         pictures["overview.png"] = mosaic(tiles)
         with whole_folder(output) as folder:
             write_result(folder, result, left, CALIBRATION, right=right)
+            write_disparity(folder / TRUTH, truth)
             for name, picture in pictures.items():
                 write_image(folder / name, picture)
             files = file_names(folder)

@@ -16,8 +16,8 @@ from slanted.cli.report import Report
               metavar="FILE", help="File to write.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
 @click.option("--ground-truth", "truths", type=PathArgument, multiple=True, metavar="FILE",
-              help="Ground truth, once for each RESULT and in their order; adds the "
-              "errors.")  # fmt: skip
+              help="Ground truth, once for each RESULT and in their order, which adds the "
+              "errors; by default ground_truth.pfm in each RESULT.")  # fmt: skip
 @click.option("--ground-truth-scale", type=float, metavar="S",
               help="For 8-bit ground truth: pixels = value / S.")  # fmt: skip
 @report_options
@@ -51,7 +51,7 @@ def command(
         for number, folder in enumerate(results):
             report.progress(f"reading {folder}")
             opened = open_result(folder)
-            truth = None
+            truth = opened.truth
             if truths:
                 truth = read_disparity(truths[number], scale=ground_truth_scale)
                 check_size(truths[number], truth, opened.result.disparity)

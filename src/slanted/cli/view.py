@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--ground-truth",
     type=PathArgument,
     metavar="FILE",
-    help="Disparity to compare with; adds the error.",
+    help="Disparity to compare with, which adds the error; by default ground_truth.pfm in RESULT.",
 )
 @click.option(
     "--ground-truth-scale",
@@ -89,7 +89,7 @@ def command(
         refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
     with Report(quiet=quiet, as_json=False) as report:
         opened, snapshots = _open(target, settings, calibration_values, report)
-        truth = None
+        truth = opened.truth
         if ground_truth is not None:
             truth = read_disparity(ground_truth, scale=ground_truth_scale)
             check_size(ground_truth, truth, opened.result.disparity)

@@ -43,6 +43,7 @@ from slanted.output.stored import (
     RECORD,
     RIGHT,
     SETTINGS,
+    TRUTH,
     encode_arrays,
     json_text,
 )
@@ -67,6 +68,7 @@ OPTIONAL = (
         "error.png",
         "matched_error.png",
         "ground_truth_colour.png",
+        TRUTH,
         LEFT,
         "overview.png",
     ),

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError, InputError
-from slanted.io import Calibration, read_image
-from slanted.output.stored import ARRAYS, LEFT, RECORD, RIGHT, read_record, read_result
+from slanted.io import Calibration, read_disparity, read_image
+from slanted.output.stored import ARRAYS, LEFT, RECORD, RIGHT, TRUTH, read_record, read_result
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slanted.matching import Image
     from slanted.result import Result
 
@@ -33,6 +36,8 @@ class OpenedResult:
         Of the cameras, if it was given to the run.
     record
         What ``run.json`` holds.
+    truth
+        Ground truth of the left image, if the folder has it, as the demo's does.
     """
 
     name: str
@@ -41,6 +46,7 @@ class OpenedResult:
     right: Image | None
     calibration: Calibration | None
     record: dict[str, Any]
+    truth: NDArray[np.float32] | None = None
 
 
 def open_result(folder: Path) -> OpenedResult:
@@ -77,7 +83,17 @@ def open_result(folder: Path) -> OpenedResult:
         right=_of_size(folder / RIGHT, right, size),
         calibration=calibration,
         record=record,
+        truth=_truth(folder / TRUTH, size),
     )
+
+
+def _truth(path: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
+    if not path.is_file():
+        return None
+    truth = read_disparity(path, allow_negative=True)
+    if truth.shape != size:
+        raise FileError(path, "expected a map of the disparity's size; remove or replace it")
+    return truth
 
 
 def _of_size(path: Path, image: Image | None, size: tuple[int, ...]) -> Image | None:

@@ -27,6 +27,7 @@ ARRAYS = "result.npz"
 RECORD = "run.json"
 SETTINGS = "settings.toml"
 LEFT, RIGHT = "left.png", "right.png"
+TRUTH = "ground_truth.pfm"
 REMADE = ("disparity", "occluded")
 """Arrays that are stored for readers that know no slanted, and made again on loading."""
 
