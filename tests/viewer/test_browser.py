@@ -179,7 +179,7 @@ def test_a_click_tells_what_the_files_say(page, folder):
         assert float(fact(page, "depth")) == pytest.approx(depth, rel=1e-5)
         segment = int(result.regions.labels[v, u])
         assert int(fact(page, "segment")) == segment
-        plane = [float(fact(page, name)) for name in ("alpha", "beta", "gamma")]
+        plane = [*map(float, fact(page, "slopes").split(",")), float(fact(page, "gamma"))]
         np.testing.assert_allclose(plane, result.planes[segment])
         assert page.locator("#neighbours .swatch").count() >= 1
     page.keyboard.press("Escape")

@@ -68,10 +68,9 @@ function rows(fact, state) {
   found.push(
     ["seen by the right view", fact.occluded ? "no" : "yes", "occluded", fact.occluded],
     ["segment", `${fact.segment}, of ${number(fact.size, 0)} px`, "segment", fact.segment],
-    ["plane α", `${signed(alpha)} px/px`, "alpha", alpha],
-    ["plane β", `${signed(beta)} px/px`, "beta", beta],
+    ["plane α, β", `${signed(alpha)}, ${signed(beta)}`, "slopes", `${alpha},${beta}`],
     ["plane γ", `${number(gamma, 3)} px`, "gamma", gamma],
-    ["about its centre", fact.centre.map((value) => value.toFixed(1)).join(", "), "centre", fact.centre.join(",")],
+    ["about", fact.centre.map((value) => value.toFixed(1)).join(", "), "centre", fact.centre.join(",")],
   );
   if (fact.confidence !== null) found.push(["confidence", number(fact.confidence, 1), "confidence", fact.confidence]);
   return found;
