@@ -209,7 +209,10 @@ export class SpaceView {
 
   turned() {
     const { middle } = this.extent();
-    this.look([0.5 * middle, 0.16 * middle, 0.42 * middle], middle);
+    // Wide pictures are of streets: what stands beside them would be in the way, the sky is not.
+    const [width, height] = this.size;
+    const [across, up, back] = width > 2 * height ? [0.16, 0.3, 0.5] : [0.5, 0.16, 0.42];
+    this.look([across * middle, up * middle, back * middle], middle);
   }
 
   look(from, middle) {
