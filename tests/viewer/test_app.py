@@ -233,6 +233,18 @@ def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
     wait_for(client, "done")
 
 
+def test_a_run_can_take_the_place_of_another(client):
+    client.post("/api/run", {"inference.iterations": 500})
+    time.sleep(0.2)
+    answer = client.post("/api/run?replace=true", {"segmentation.count": 20})
+    assert answer.status_code == 202
+    assert answer.json()["job"]["number"] == 2
+    state = wait_for(client, "done")
+    values = {slider["path"]: slider["value"] for slider in state["sliders"]}
+    assert values["segmentation.count"] == 20
+    assert values["inference.iterations"] != 500
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -184,7 +184,8 @@ def _export(session: Session, request: Request) -> Response:
 
 async def _run(session: Session, request: Request) -> Response:
     changes = await _body(request)
-    if not await run_in_threadpool(session.run, changes):
+    replace = request.query_params.get("replace") == "true"
+    if not await run_in_threadpool(session.run, changes, replace=replace):
         return _problem(409, "a run is under way; cancel it first")
     return _json(session.state(), 202)
 

@@ -74,10 +74,27 @@ class Jobs:
         self._thread: Thread | None = None
         self.state = JobState()
 
-    def start(self, work: Work, settings: Settings) -> bool:
-        """Start a run unless one is under way; return whether it was started."""
+    def start(self, work: Work, settings: Settings, *, replace: bool = False) -> bool:
+        """Start a run; return whether it was started.
+
+        Parameters
+        ----------
+        work, settings
+            The run, and its settings.
+        replace
+            Whether to end a run that is under way, and wait for that; otherwise nothing is started.
+        """
+        while not self._start(work, settings):
+            if not replace:
+                return False
+            self.cancel()
+            self.wait()
+        self._on_change()
+        return True
+
+    def _start(self, work: Work, settings: Settings) -> bool:
         with self._lock:
-            if self.state.status == "running":
+            if self._thread is not None and self._thread.is_alive():
                 return False
             self._stop.clear()
             number = self.state.number + 1
@@ -87,7 +104,6 @@ class Jobs:
                 target=self._run, args=(number, work, expected), name="slanted-run", daemon=True
             )
             self._thread.start()
-        self._on_change()
         return True
 
     def cancel(self) -> None:

@@ -126,13 +126,15 @@ class Session:
         ]
         return {**frame.summary(), "layers": layers}
 
-    def run(self, changes: Mapping[str, Any]) -> bool:
+    def run(self, changes: Mapping[str, Any], *, replace: bool = False) -> bool:
         """Start inference with other settings; return False if a run is under way.
 
         Parameters
         ----------
         changes
             Values of settings by path, of those in `SLIDERS`.
+        replace
+            Whether to end a run that is under way instead.
 
         Raises
         ------
@@ -157,6 +159,7 @@ class Session:
                 last.result, scene.left, scene.right, settings, progress=stage, watch=watch
             ),
             settings,
+            replace=replace,
         )
 
     def cancel(self) -> None:

@@ -31,7 +31,7 @@ const frame = (key) => `/api/frames/${key}`;
 export const state = async () => (await answer("/api/state")).json();
 export const describe = async (key) => (await answer(frame(key))).json();
 export const pixel = async (key, u, v) => (await answer(`${frame(key)}/pixels/${u}/${v}`)).json();
-export const run = async (changes) => (await post("/api/run", changes)).json();
+export const run = async (changes) => (await post("/api/run?replace=true", changes)).json();
 export const cancel = async () => (await post("/api/cancel", {})).json();
 export const textureAddress = (key, layer) => `${frame(key)}/textures/${layer}`;
 export const exportAddress = (key, name) => `${frame(key)}/exports/${name}`;

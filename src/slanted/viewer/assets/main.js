@@ -8,6 +8,7 @@ import { SpaceView } from "./space.js";
 const POLL_RUNNING = 250;
 const POLL_IDLE = 1500;
 const HOVER_REST = 120;
+const SLIDE_REST = 250;
 const DRAFT_TRIANGLES = 80000;
 const MOST_TRIANGLES = 600000;
 const byId = (id) => document.getElementById(id);
@@ -20,9 +21,10 @@ let fact = null;
 let asked = 0;
 let timer = 0;
 let highlighting = 0;
+let sliding = 0;
 let loading = new AbortController();
 
-const sliders = new Sliders(byId("sliders"), byId("weights"));
+const sliders = new Sliders(byId("sliders"), byId("weights"), letGo);
 const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
 const space = makeSpace();
 
@@ -238,11 +240,20 @@ const stepTo = guarded(async (place) => {
 byId("step").addEventListener("input", (event) => stepTo(Number(event.target.value)));
 byId("step-back").addEventListener("click", () => stepTo(Number(byId("step").value) - 1));
 byId("step-on").addEventListener("click", () => stepTo(Number(byId("step").value) + 1));
-byId("run").addEventListener("click", guarded(async () => {
+const run = guarded(async () => {
   state = { ...(await api.run(sliders.changes())), serial: -1 };
   showJob(state.job, state.why_no_run);
   pollIn(POLL_RUNNING);
-}));
+});
+
+// Arrow keys let go of a slider at every step; one run is enough.
+function letGo() {
+  if (!byId("live").checked || state.why_no_run) return;
+  clearTimeout(sliding);
+  sliding = setTimeout(run, SLIDE_REST);
+}
+
+byId("run").addEventListener("click", run);
 byId("cancel").addEventListener("click", guarded(api.cancel));
 byId("reset").addEventListener("click", () => sliders.reset());
 byId("fit").addEventListener("click", () => picture.fit());

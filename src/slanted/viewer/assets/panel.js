@@ -93,27 +93,27 @@ export function showFact(fact, state, labelColours, isPinned) {
 }
 
 export class Sliders {
-  constructor(box, weights) {
+  // onLetGo is called when the user lets go of a slider.
+  constructor(box, weights, onLetGo) {
     this.box = box;
     this.weights = weights;
+    this.onLetGo = onLetGo;
     this.fields = new Map();
-    this.signature = "";
   }
 
-  // Only what the server says anew replaces what the user is about to set.
+  // What the user has set but not run stays; everything else follows the server.
   show(sliders) {
-    const signature = JSON.stringify(sliders);
-    if (signature === this.signature) return;
-    this.signature = signature;
-    this.fields.clear();
-    const isWeight = ({ path }) => path.startsWith("model.weights.");
-    const rows = (those) => those.map((slider) => this.row(slider));
-    this.box.replaceChildren(...rows(sliders.filter((slider) => !isWeight(slider))));
-    this.weights.replaceChildren(...rows(sliders.filter(isWeight)));
+    for (const slider of sliders) {
+      const field = this.fields.get(slider.path) ?? this.add(slider);
+      const isUntouched = Number(field.exact.value) === field.value;
+      field.value = slider.value;
+      if (isUntouched) field.set(slider.value);
+      field.mark();
+    }
   }
 
   // A slider runs from 0 to 1; those with a wide range give small values more room.
-  row({ path, name, low, high, whole, power, value, doc }) {
+  add({ path, name, low, high, whole, power, value, doc }) {
     const row = make("div", "", { class: "slider", title: doc });
     const id = `slider-${path.replaceAll(".", "-")}`;
     const range = make("input", "", { id, type: "range", min: 0, max: 1, step: "any" });
@@ -121,21 +121,28 @@ export class Sliders {
       id: `${id}-exact`, type: "number", min: 0, step: whole ? 1 : "any", "aria-label": `${name}, exactly`,
     });
     const place = (number) => Math.max(0, (number - low) / (high - low)) ** (1 / power);
-    exact.value = value;
-    range.value = place(value);
-    const changed = () => row.classList.toggle("changed", Number(exact.value) !== value);
+    const field = { exact, value, whole };
+    field.mark = () => row.classList.toggle("changed", Number(exact.value) !== field.value);
+    field.set = (number) => {
+      exact.value = number;
+      range.value = place(number);
+      field.mark();
+    };
+    field.set(value);
     range.addEventListener("input", () => {
       const wanted = low + (high - low) * Number(range.value) ** power;
       exact.value = whole ? Math.round(wanted) : Number(wanted.toPrecision(3));
-      changed();
+      field.mark();
     });
+    range.addEventListener("change", this.onLetGo);
     exact.addEventListener("input", () => {
       range.value = place(Number(exact.value));
-      changed();
+      field.mark();
     });
     row.append(make("label", name, { for: id }), range, exact);
-    this.fields.set(path, { exact, value, whole });
-    return row;
+    (path.startsWith("model.weights.") ? this.weights : this.box).append(row);
+    this.fields.set(path, field);
+    return field;
   }
 
   changes() {
@@ -148,10 +155,7 @@ export class Sliders {
   }
 
   reset() {
-    for (const { exact, value } of this.fields.values()) {
-      exact.value = value;
-      exact.dispatchEvent(new Event("input"));
-    }
+    for (const field of this.fields.values()) field.set(field.value);
   }
 }
 
