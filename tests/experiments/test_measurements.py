@@ -1,7 +1,9 @@
 """Measurements: made once, known by what they depend on, the same in any process."""
 
 import os
+import time
 from dataclasses import dataclass, replace
+from multiprocessing import active_children
 
 import pytest
 
@@ -32,6 +34,8 @@ class Square:
             raise InputError("number: expected luck, got 13")
         if self.number == 99:
             os._exit(1)
+        if self.number == 60:
+            time.sleep(60)
         return {"square": self.number**2, "seconds": 0.25}
 
 
@@ -124,3 +128,17 @@ def test_processes_give_what_one_does(kitti, tmp_path):
 def test_a_process_that_dies_is_said(tmp_path):
     with pytest.raises(SlantedError, match=r"died.*--workers 1"):
         measure_all([Square(99), Square(98)], Store(tmp_path), 2)
+
+
+def test_an_interrupt_does_not_wait_for_what_is_running(tmp_path):
+    def interrupt(line):
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        measure_all([Square(60), Square(2), Square(3)], Store(tmp_path), 2, interrupt)
+    deadline = start + 30
+    while active_children() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert time.monotonic() < deadline
+    assert len(list(tmp_path.glob("*.json"))) >= 1

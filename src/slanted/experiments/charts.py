@@ -101,7 +101,7 @@ def _inches(chart: Chart) -> tuple[float, float]:
     if chart.kind != "bars":
         return INCHES
     names = {name for series in chart.series for name in series.x}
-    return INCHES[0], 1.1 + BAR * len(names) * (len(chart.series) + 0.7)
+    return INCHES[0], 1.5 + BAR * len(names) * (len(chart.series) + 0.7)
 
 
 def _lines(axes: Any, chart: Chart) -> None:
@@ -159,5 +159,7 @@ def _dress(axes: Any, chart: Chart) -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    if len(chart.series) > 1:
+    if chart.kind == "bars":  # which leave no room among them
+        axes.figure.legend(frameon=False, fontsize=8.5, loc="outside lower center", ncols=2)
+    elif len(chart.series) > 1:
         axes.legend(frameon=False, fontsize=8.5)

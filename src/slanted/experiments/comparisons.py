@@ -184,6 +184,16 @@ def oracle(context: Context) -> Outcome:
         for part in (VALIDATION, TEST)
         for mine, best in pairs
     ]
+    found += [
+        findings.check(
+            f"The model is ahead of its initial fit ({mine}).",
+            outcome.tables,
+            findings.below_all(mine, ["initial fit"]),
+            part.key,
+        )
+        for part in (VALIDATION, TEST)
+        for mine in ("preset paper", "preset default")
+    ]
     return replace(outcome, findings=tuple(found))
 
 

@@ -52,7 +52,7 @@ def colour_statistics(context: Context) -> Outcome:
 
 def _colour_table(title: str, frames: int, counts: dict[str, Floats]) -> Table:
     rows = [
-        Row(kind, (histogram.sum(), mean_distance(histogram), entropy(histogram)))
+        Row(kind, (int(histogram.sum()), mean_distance(histogram), entropy(histogram)))
         for kind, histogram in counts.items()
     ]
     columns = ("boundaries", "mean χ²", f"entropy of {BINS} bins, bits")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -166,18 +167,30 @@ def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
     if workers == 1 or len(jobs) < 2:
         yield from ((key, measure(job)) for key, job in jobs.items())
         return
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"))
+    others = set(active_children())
+    pool = ProcessPoolExecutor(
+        min(workers, len(jobs)), get_context("spawn"), initializer=_leave_interrupts_to_the_parent
+    )
     try:
         running = {pool.submit(measure, job): key for key, job in jobs.items()}
         for future in as_completed(running):
             yield running[future], future.result()
-    except BrokenProcessPool as error:
-        raise SlantedError(
-            "a process that measured images died, perhaps for want of memory; repeat the command "
-            "to go on, with --workers 1 if it happens again"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown()
+    except BaseException as error:
+        # Nobody wants to wait for measurements that will be thrown away.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(active_children()) - others:
+            child.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise SlantedError(
+                "a process that measured images died, perhaps for want of memory; repeat the "
+                "command to go on, with --workers 1 if it happens again"
+            ) from error
+        raise
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def measure(job: Job) -> Measured:

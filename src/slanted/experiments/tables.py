@@ -82,7 +82,8 @@ class Table:
         """Return it with two decimals, its notes below."""
         rows = [[row.name, *map(_shown, row.cells)] for row in self.rows]
         quoted = [k for k, row in enumerate(self.rows) if row.quoted]
-        parts = [html.heading(self.title, 3), html.table(["", *self.columns], rows, quoted)]
+        names = [column.replace("px-", "px ") for column in self.columns]  # may be broken there
+        parts = [html.heading(self.title, 3), html.table(["", *names], rows, quoted)]
         return "\n".join([*parts, *(html.paragraph(note, "faint") for note in self.notes)])
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,4 +98,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def _shown(cell: Cell) -> str:
-    return "–" if cell is None or not isfinite(cell) else f"{cell:.2f}"
+    """Return two decimals, but whole numbers as they are."""
+    if cell is None or not isfinite(cell):
+        return "–"
+    return str(cell) if isinstance(cell, int) else f"{cell:.2f}"

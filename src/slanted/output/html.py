@@ -23,7 +23,8 @@ a { color: var(--link); }
 table { border-collapse: collapse; font-size: .84rem; margin: .5rem 0; }
 th, td { padding: .28rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
          white-space: nowrap; font-variant-numeric: tabular-nums; }
-th { font-weight: 600; border-bottom: 2px solid var(--ink); }
+th { white-space: normal; vertical-align: bottom; font-weight: 600;
+     border-bottom: 2px solid var(--ink); }
 th:first-child, td:first-child { text-align: left; }
 tr.other td { color: var(--faint); font-style: italic; }
 tbody tr:hover td { background: var(--soft); }
