@@ -211,7 +211,7 @@ export class SpaceView {
     const { middle } = this.extent();
     // Wide pictures are of streets: what stands beside them would be in the way, the sky is not.
     const [width, height] = this.size;
-    const [across, up, back] = width > 2 * height ? [0.16, 0.3, 0.5] : [0.5, 0.16, 0.42];
+    const [across, up, back] = width > 2 * height ? [0.16, 0.3, 0.5] : [0.45, 0.16, 0.52];
     this.look([across * middle, up * middle, back * middle], middle);
   }
 
