@@ -1,5 +1,6 @@
 """Exports open in other programs and hold what they say."""
 
+import dataclasses
 import io
 import json
 
@@ -119,6 +120,13 @@ def test_without_calibration_lengths_are_baselines(result):
     np.testing.assert_allclose(160 / z, source.mesh().disparity, rtol=1e-5)
     with pytest.raises(InputError, match=r"x\.stl: cannot be exported; expected one of cloud"):
         export("x.stl", source)
+
+
+def test_what_lies_behind_infinity_has_no_mesh(result):
+    beyond = dataclasses.replace(CAMERAS, doffs_pixels=-1000.0)
+    for name in ("mesh.ply", "mesh.glb", "mesh.obj"):
+        with pytest.raises(InputError, match="expected disparities above that of infinity"):
+            export(name, Exportable(result, SCENE.left, beyond))
 
 
 def test_a_folder_holds_all_that_exports_need(result, tmp_path):

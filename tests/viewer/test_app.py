@@ -4,6 +4,7 @@ import io
 import json
 import time
 import zipfile
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -296,6 +297,18 @@ def test_without_the_right_image_nothing_can_be_run():
     with served(session(right=False)) as client:
         assert "the pair was not found" in client.get("/api/state").json()["why_no_run"]
         assert client.post("/api/run", {}).status_code == 400
+
+
+def test_without_images_or_depth_there_is_still_something_to_see():
+    bare = session(truth=False, right=False, calibration=replace(CAMERAS, doffs_pixels=-1000.0))
+    bare.scene = replace(bare.scene, left=None)
+    with served(bare) as client:
+        for layer in client.get("/api/frames/0-0").json()["layers"]:
+            assert client.get(f"/api/frames/0-0/tiles/{layer['name']}/0/0/0").status_code == 200
+        assert unpacked(client.get("/api/frames/0-0/mesh").content, 2)[0].tolist() == [0, 0]
+        assert unpacked(client.get("/api/frames/0-0/cloud").content, 1)[0].tolist() == [0]
+        assert client.get("/api/frames/0-0/exports/mesh.glb").status_code == 400
+        assert client.get("/api/frames/0-0/pixels/3/4").json()["depth"] is None
 
 
 def test_snapshots_of_the_first_run_are_shown():

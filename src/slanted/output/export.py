@@ -67,8 +67,20 @@ class Exportable:
         return as_rgb8(self.left)
 
     def mesh(self) -> PlaneMesh:
-        """Return the mesh without what has no depth."""
-        return mesh_of(self.result).in_front(self.cameras)
+        """Return the mesh without what has no depth.
+
+        Raises
+        ------
+        InputError
+            If nothing has.
+        """
+        mesh = mesh_of(self.result).in_front(self.cameras)
+        if not len(mesh.faces):
+            raise InputError(
+                "mesh: expected disparities above that of infinity, got none; give a calibration "
+                "whose doffs says where infinity is"
+            )
+        return mesh
 
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:

@@ -96,6 +96,7 @@ class Session:
                 "doffs": cameras.doffs_pixels,
             },
             "calibrated": calibrated,
+            "has_image": self.scene.left is not None,
             "frames": [frame.summary() for frame in frames],
             "job": self._jobs.state.as_data(),
             "why_no_run": self._why_no_run(),

@@ -195,6 +195,7 @@ async function update() {
   }
   const keys = state.frames.map(({ key }) => key);
   const isGone = frame && !keys.includes(frame.key);
+  if (isFirst && !state.has_image) byId("colouring").value = "layer";
   if (isFirst || isGone) {
     await showFrame(keys.at(-1));
   } else if (isNew) {
