@@ -136,17 +136,33 @@ def superpixels(context: Context) -> Outcome:
 
 def resampling(context: Context) -> Outcome:
     """Make the figure "Importance of the number of re-sampling iterations"."""
-    entries = [Entry(f"{n}", changed("paper", inference__iterations=str(n))) for n in range(7)]
-    plan = Plan(
-        "resampling",
-        "Error against the times that particles are drawn; preset paper otherwise.",
-        {VALIDATION: entries},
-        rows_are="times that particles are drawn",
+    shows = (
+        "Error against the times that particles are drawn; preset paper otherwise, and once more "
+        "with the mixture of proposals of preset default."
     )
-    outcome = run_plan(plan, context)
-    statement = "Two resampling iterations nearly suffice."
-    found = findings.check(statement, outcome.tables, findings.two_draws_suffice)
-    return replace(outcome, findings=(found,))
+    outcomes, found = [], []
+    for proposals in ("paper+incumbent", "mixture"):
+        settings = changed("paper", inference__proposals=proposals)
+        entries = [
+            Entry(f"{n}", settings.with_text({"inference.iterations": str(n)})) for n in range(7)
+        ]
+        rows_are = f"times that particles are drawn, {proposals}"
+        plan = Plan("resampling", shows, {VALIDATION: entries}, rows_are)
+        outcomes.append(run_plan(plan, context))
+        statement = f"Two resampling iterations nearly suffice (proposals: {proposals})."
+        check = findings.check(statement, outcomes[-1].tables, findings.two_draws_suffice)
+        found.append(check)
+    return replace(joined(*outcomes), findings=tuple(found))
+
+
+def joined(first: Outcome, second: Outcome) -> Outcome:
+    """Return one outcome of the paper's proposals and of the mixture."""
+    return replace(
+        first,
+        tables={**first.tables, **{f"{k}-mixture": t for k, t in second.tables.items()}},
+        charts={**first.charts, **{f"{k}-mixture": c for k, c in second.charts.items()}},
+        missing=tuple(dict.fromkeys((*first.missing, *second.missing))),
+    )
 
 
 def oracle(context: Context) -> Outcome:

@@ -68,8 +68,7 @@ def two_draws_suffice(table: Table) -> tuple[bool, str]:
     none, two, five = figures(table, ["0", "2", "5"])
     share = (none - two) / (none - five) if none > five else float(none >= two)
     return share >= NEARLY, (
-        f"{METRIC}: {none:.2f} without, {two:.2f} after two, {five:.2f} after five draws; "
-        f"two have {share:.0%} of the gain"
+        f"{METRIC}: {none:.2f} without, {two:.2f} after two, {five:.2f} after five draws"
     )
 
 

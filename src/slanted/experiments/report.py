@@ -22,7 +22,8 @@ GUIDE = (
     "Rows in italics, or marked “in the paper”, are printed in Yamaguchi et al., ECCV 2012, on "
     "other data (KITTI 2012 where ours is 2015; other sizes of the Middlebury scenes): compare "
     "orders and shapes, not digits.",
-    "Seconds are those of one thread while other processes measured other images.",
+    "Seconds are medians over the frames, of one thread, while other processes measured other "
+    "images.",
     "What could not be measured stands under “Missing”; means are over the frames that all rows "
     "of a table could be measured on.",
 )
