@@ -36,7 +36,7 @@ class Square:
             os._exit(1)
         if self.number == 60:
             time.sleep(60)
-        return {"square": self.number**2, "seconds": 0.25}
+        return {"square": self.number**2, "root": 1 / self.number, "seconds": 0.25}
 
 
 def test_equal_jobs_are_measured_once_and_answered_in_order(tmp_path):
@@ -62,26 +62,40 @@ def test_what_was_measured_is_not_measured_again(tmp_path, monkeypatch):
         return true_measure(job)
 
     monkeypatch.setattr(measurements, "measure", counted)
-    jobs = [Square(k) for k in range(5)]
+    jobs = [Square(k) for k in range(1, 6)]
     with pytest.raises(KeyboardInterrupt):
         measure_all(jobs, Store(tmp_path), 1)
     first = measure_all(jobs, Store(tmp_path), 1)
-    assert calls == [0, 1, 2, 2, 3, 4]
+    assert calls == [1, 2, 3, 3, 4, 5]
     assert measure_all(jobs, Store(tmp_path), 1) == first
     assert len(calls) == 6
     # A file that is not whole is measured again.
-    (tmp_path / f"{key_of(Square(4))}.json").write_text("{")
+    (tmp_path / f"{key_of(Square(5))}.json").write_text("{")
     measure_all(jobs, Store(tmp_path), 1)
-    assert calls[6:] == [4]
+    assert calls[6:] == [5]
     # What failed is tried again.
     for _ in range(2):
         measure_all([Square(13)], Store(tmp_path), 1)
     assert calls[7:] == [13, 13]
 
 
+def test_whatever_goes_wrong_is_a_problem_of_its_own(tmp_path):
+    first, second = measure_all([Square(0), Square(1)], Store(tmp_path), 1)
+    assert first.problem == "unexpected ZeroDivisionError: division by zero; please report it"
+    assert second.scores["square"] == 1
+
+
+def test_a_process_with_other_code_measures_nothing():
+    with pytest.raises(SlantedError, match="changed while"):
+        measurements.measure_as("the key of other code", Square(2))
+
+
 def test_other_code_is_another_measurement(monkeypatch):
     before = key_of(Square(2))
-    monkeypatch.setattr(measurements, "code_digest", lambda: "changed")
+    with monkeypatch.context() as changed:
+        changed.setattr(measurements, "code_digest", lambda: "changed")
+        assert key_of(Square(2)) != before
+    monkeypatch.setattr(measurements, "package_versions", lambda: "numpy 0")
     assert key_of(Square(2)) != before
 
 

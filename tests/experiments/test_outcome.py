@@ -66,13 +66,16 @@ def test_what_is_quoted_has_the_colour_of_what_it_stands_beside():
 
 
 def test_an_outcome_is_written_whole(tmp_path):
-    written = {path.name for path in OUTCOME.write(tmp_path)}
+    written = {path.name for path in OUTCOME.write(tmp_path, {"date": "today"})}
     assert written == {"ours.md", "ours.json", "ours-t.csv", "ours-c.svg", "ours-p.jpg"}
     assert written == {path.name for path in tmp_path.iterdir()}
     content = json.loads((tmp_path / "ours.json").read_text())
     assert content["findings"][1] == {"statement": "It does not.", "holds": False, "evidence": "3"}
     assert content["missing"] == ["moon: no folder"]
+    assert content["origin"] == {"date": "today"}
+    assert content["tables"]["t"]["rows"]["y"] == {"a": None, "b": 2.0}
     page = (tmp_path / "ours.md").read_text()
+    assert page.endswith("\ndate today\n")
     for text in (
         "![lines](ours-c.svg)", "![A picture](ours-p.jpg)", "- It holds. **true** (1 < 2)",
         "- Who knows. **not known** (nothing)", "- moon: no folder",
@@ -86,7 +89,7 @@ def test_the_report_holds_everything_and_needs_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     page = (tmp_path / "report.html").read_text()
     assert "Shows &lt;something&gt;." in page
-    for text in ('id="ours"', 'href="#ours"', ">1.23<", "data:image/svg+xml;base64,",
+    for text in ('id="ours"', 'href="#ours"', 'href="#findings"', 'href="#settings"', ">1.23<", "data:image/svg+xml;base64,",
                  "data:image/jpeg;base64,", 'class="false"', "moon: no folder", "date today",
                  "[model.weights]"):  # fmt: skip
         assert text in page
@@ -113,7 +116,7 @@ def test_without_matplotlib_all_but_the_plots_is_there(monkeypatch, tmp_path):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     draw_svg.cache_clear()
-    written = {path.name for path in OUTCOME.write(tmp_path)}
+    written = {path.name for path in OUTCOME.write(tmp_path, {"date": "today"})}
     assert written == {"ours.md", "ours.json", "ours-t.csv", "ours-p.jpg"}
     assert "pip install 'slanted[plots]'" in (tmp_path / "ours.md").read_text()
     assert "pip install &#x27;slanted[plots]&#x27;" in OUTCOME.html()

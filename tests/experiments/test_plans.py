@@ -8,6 +8,7 @@ import pytest
 
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.methods import evaluate_frames
+from slanted.experiments import plans
 from slanted.experiments.jobs.frames import BLOCK_MATCHING, ELAS, STORED, FrameJob
 from slanted.experiments.plans import (
     KITTI,
@@ -19,6 +20,7 @@ from slanted.experiments.plans import (
     Plan,
     run_plan,
 )
+from slanted.experiments.tables import Row
 from slanted.io import read_disparity, write_disparity
 from slanted.settings import Settings
 
@@ -36,8 +38,9 @@ def test_tables_hold_means_and_the_papers_figures(kitti, context):
     (table,) = outcome.tables.values()
     assert outcome.missing == ()
     assert [row.name for row in table.rows] == ["sgbm", "sgbm, in the paper", "census"]
-    assert table.columns == (*METRICS[KITTI], "seconds")
-    assert table.rows[1].cells == (*range(8), None)
+    assert table.columns == METRICS[KITTI]
+    assert table.rows[1].cells == tuple(range(8))
+    assert table.over == "3 frames"
     assert "KITTI 2012" in table.notes[0]
     assert "3 frames" in table.title
     frames = find_frames(KITTI, kitti, "validation")
@@ -52,10 +55,30 @@ def test_tables_hold_means_and_the_papers_figures(kitti, context):
 
 def test_rows_that_are_numbers_are_curves(context):
     entries = [Entry(str(n), replace(SETTINGS, seed=n), "census") for n in (1, 2)]
-    outcome = run_plan(plan(entries=entries, rows_are="seeds"), replace(context, limit=1))
+    made = plan(entries=entries, rows_are="seeds", times=("seconds",))
+    outcome = run_plan(made, replace(context, limit=1))
     error, time = outcome.charts.values()
     assert error.series[0].x == (1.0, 2.0)
     assert [s.name for s in time.series] == ["seconds"]
+    (table,) = outcome.tables.values()
+    assert "rows: seeds" in table.title
+    assert table.cell("1", "seconds") > 0
+
+
+def test_times_are_medians_and_the_rest_means():
+    scores = [{"out-3px-all": e, "seconds": s} for e, s in ((1.0, 9.0), (2.0, 1.0), (6.0, 2.0))]
+    assert plans._summary(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
+    assert plans._summary([]) == {}
+
+
+def test_rows_of_the_paper_alone(context):
+    entries = [Entry("census", SETTINGS, "census")]
+    quoted = {KITTI: {"GC+occ": tuple(range(8))}}
+    made = plan(entries=entries, quoted=quoted, times=("seconds",))
+    outcome = run_plan(made, replace(context, limit=1))
+    (table,), (chart,) = outcome.tables.values(), outcome.charts.values()
+    assert table.rows[-1] == Row("GC+occ, in the paper", (*range(8), None), quoted=True)
+    assert chart.series[0].x == ("census",)
 
 
 def test_what_is_missing_is_named_and_the_rest_computed(kitti, tmp_path):
@@ -73,9 +96,8 @@ def test_what_is_missing_is_named_and_the_rest_computed(kitti, tmp_path):
     # Without ground truth a frame is none that can be measured.
     third.ground_truth.unlink()
     outcome = run_plan(plan(), Context({KITTI: broken}, tmp_path / "out"))
-    assert f"{third.name}: no image with ground truth" in "\n".join(outcome.missing)
-    (table,) = outcome.tables.values()
-    assert table.rows[0].cells == (None,) * 9
+    assert f"{third.name}: no left image, or no ground truth" in "\n".join(outcome.missing)
+    assert outcome.tables[VALIDATION.key].rows == ()
     nowhere = run_plan(plan(), Context({KITTI: tmp_path / "nowhere"}, tmp_path / "out"))
     assert nowhere.tables == {}
     assert "nowhere" in nowhere.missing[0]
@@ -89,9 +111,9 @@ def test_results_of_ones_own_are_a_row(kitti, context, tmp_path):
     third = folder / frames[2].name / "disparity.npy"
     third.parent.mkdir()
     np.save(third, read_disparity(frames[2].ground_truth))
-    mine = Entry("mine", SETTINGS, f"{STORED}{folder}", optional=True)
+    mine = Entry("mine", SETTINGS, f"{STORED}{folder}")
     entries = [Entry("census", SETTINGS, "census"), mine]
-    outcome = run_plan(plan(entries=entries), context)
+    outcome = run_plan(plan(entries=entries, times=("seconds",)), context)
     (table,) = outcome.tables.values()
     assert table.cell("mine", "out-3px-all") == 0
     assert table.cell("mine", "seconds") is None
@@ -104,6 +126,9 @@ def test_results_of_ones_own_are_a_row(kitti, context, tmp_path):
     assert "expected a disparity of 000000_10" in found[0].problem
     assert found[1].scores["out-3px-all"] == 0
     assert "expected the size of the images, 128×64, got 4×3" in found[2].problem
+    (table,) = run_plan(plan(entries=entries), context).tables.values()
+    assert table.over == "1 frame"
+    assert "mine is there for 1 frame of 3" in table.notes[-1]
     shutil.rmtree(folder)
     (table,) = run_plan(plan(entries=entries), context).tables.values()
     assert [row.name for row in table.rows] == ["census"]
@@ -119,3 +144,12 @@ def test_peers_give_whole_maps(kitti, method, context):
     assert found.problem == ""
     assert found.scores["density-all"] == 100
     assert found.scores["out-3px-all"] < 60
+
+
+def test_without_splits_all_frames_are_measured(kitti, tmp_path):
+    whole = tmp_path / "whole"
+    shutil.copytree(kitti, whole)
+    (whole / "split.json").unlink()
+    outcome = run_plan(plan(), Context({KITTI: whole}, tmp_path / "out"))
+    assert outcome.tables[VALIDATION.key].over == "4 frames"
+    assert "no split.json names these frames" in outcome.missing[0]

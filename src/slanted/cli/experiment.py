@@ -28,8 +28,8 @@ NAMES = (
               "those in the folder that the environment variable SLANTED_DATA names."
               )  # fmt: skip
 @click.option("--results", multiple=True, metavar="NAME:PATH",
-              help="A folder of your own disparities, FRAME.pfm, .npy or .png (KITTI), as a row "
-              "NAME of the comparison; repeatable.")  # fmt: skip
+              help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as a "
+              "row NAME of the comparison; repeatable.")  # fmt: skip
 @click.option("-o", "--output", type=PathArgument, default="slanted-experiments", metavar="DIR",
               show_default=True, help="Where pages, plots and measurements go.")  # fmt: skip
 @click.option("--page", type=PathArgument, metavar="FILE.md",
@@ -52,7 +52,7 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    r"""Run experiments, and write DIR/report.html to look at.
+    """Run experiments, and write DIR/report.html to look at.
 
     \b
     From the paper:  comparison segmentation superpixels resampling training-size
@@ -62,7 +62,7 @@ def command(
 
     Each also gives Markdown, CSV, JSON and plots. Every image is measured once and kept in
     DIR/measurements: repeat the command to go on after a stop.
-    """
+    """  # noqa: D301 - \\b is how click is told not to wrap
     from slanted.experiments.catalogue import EXPERIMENTS
     from slanted.experiments.plans import Context
     from slanted.experiments.provenance import provenance
@@ -70,35 +70,40 @@ def command(
 
     chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
     with Report(quiet=quiet, as_json=as_json) as report:
-        origin = {**provenance(), "frames of each split": f"at most {limit}" if limit else "all"}
+        processes = workers or os.cpu_count() or 1
+        frames = f"at most {limit}" if limit else "all"
+        origin = {**provenance(), "processes": str(processes), "frames of each split": frames}
         outcomes, written = [], []
         for name in chosen:
             context = Context(
                 _folders(datasets),
                 output,
                 limit,
-                workers or os.cpu_count() or 1,
+                processes,
                 _results(results),
                 lambda line, name=name: report.progress(f"{name} {line}"),  # type: ignore[misc]
             )
             outcomes.append(EXPERIMENTS[name](context))
-            written += outcomes[-1].write(output)
+            written += outcomes[-1].write(output, origin)
         write_report(outcomes, origin, output / "report.html")
         if page is not None:
             write_page(outcomes, origin, page)
+    if not any(outcome.tables or outcome.pictures for outcome in outcomes):
+        reasons = dict.fromkeys(sentence for outcome in outcomes for sentence in outcome.missing)
+        raise InputError("nothing could be measured: " + "; ".join(reasons))
     lines = [line for outcome in outcomes for line in outcome.markdown().splitlines()]
     files = [str(path) for path in (*written, output / "report.html", *([page] if page else []))]
     report.outcome(
         {"written": files},
         [*lines, "", f"wrote {len(files)} files; open {output / 'report.html'}"],
-        always=True,
     )
 
 
 def _folders(datasets: Sequence[str]) -> dict[str, Path]:
     """Return the folder of each dataset, from the options or from the environment."""
-    from slanted.evaluation.datasets import DATASETS
+    from slanted.experiments.plans import KITTI, MIDDLEBURY
 
+    known = (KITTI, MIDDLEBURY)
     if not datasets:
         folder = os.environ.get("SLANTED_DATA")
         if folder is None:
@@ -106,12 +111,12 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
                 "--data: expected DATASET:PATH, got nothing; name the folders of kitti2015 and "
                 "middlebury, or set SLANTED_DATA to the folder that holds them"
             )
-        return {name: Path(folder) / name for name in DATASETS if (Path(folder) / name).is_dir()}
-    expected = f"--data: expected DATASET:PATH with one of {', '.join(DATASETS)}"
+        return {name: Path(folder) / name for name in known if (Path(folder) / name).is_dir()}
+    expected = f"--data: expected DATASET:PATH with one of {', '.join(known)}"
     found = {}
     for text in datasets:
         name, path = dataset_folder(text, expected)
-        if name not in DATASETS:
+        if name not in known:
             raise InputError(f"{expected}, got {text!r}")
         found[name] = Path(path)
     return found
@@ -119,9 +124,13 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
 
 def _results(results: Sequence[str]) -> dict[str, Path]:
     """Return the folders of the user's own results, by the names of their rows."""
-    found = {}
+    found: dict[str, Path] = {}
     for text in results:
         name, path = dataset_folder(text, "--results: expected a name and a folder as NAME:PATH")
+        if name in found or "|" in name or not name.isprintable():
+            raise InputError(
+                f"--results: expected a name of its own for each folder, without |, got {name!r}"
+            )
         if not Path(path).is_dir():
             raise InputError(f"--results: expected a folder after {name}:, got {path}; check it")
         found[name] = Path(path)

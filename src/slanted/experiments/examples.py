@@ -50,7 +50,9 @@ def _choose(part: Part, context: Context) -> tuple[dict[str, Frame], list[str]]:
     """Return frames by rank; a frame that has two ranks is there once."""
     frames, missing = context.frames(part)
     jobs = [FrameJob(part.dataset, frame, changed("default")) for frame in frames]
-    scored = zip(context.measure(jobs), frames, strict=True)
+    measured = context.measure(jobs)
+    missing += problems_of(jobs, measured)
+    scored = zip(measured, frames, strict=True)
     errors = sorted(
         ((m.scores[METRIC], frame.name, frame) for m, frame in scored if not m.problem),
         key=lambda found: found[:2],

@@ -77,13 +77,14 @@ def mean_distance(histogram: Floats) -> float:
 def entropy(histogram: Floats) -> float:
     """Return the entropy in bits."""
     share = histogram[histogram > 0] / max(histogram.sum(), 1)
-    return float(-(share * np.log2(share)).sum())
+    return float(-(share * np.log2(share)).sum()) + 0.0  # no −0
 
 
 def _coplanar_is_alike(counts: dict[str, Floats]) -> Finding:
     means = [mean_distance(counts[kind]) for kind in KINDS]
     spread = [entropy(counts[kind]) for kind in KINDS]
-    holds = means[0] < min(means[1:]) and spread[0] < min(spread[1:])
+    known = all(counts[kind].sum() for kind in KINDS)
+    holds = means[0] < min(means[1:]) and spread[0] < min(spread[1:]) if known else None
     text = ", ".join(
         f"{kind} {mean:.2f} ({bits:.1f} bits)"
         for kind, mean, bits in zip(KINDS, means, spread, strict=True)

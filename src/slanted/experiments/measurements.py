@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Protocol
 
 from slanted.errors import SlantedError
+from slanted.experiments.provenance import PACKAGE, PACKAGES, version_of
 from slanted.io.files import write_bytes
 
 Scores = dict[str, Any]
 """Numbers by name, or a text (an encoded picture)."""
-PACKAGE = Path(__file__).resolve().parents[1]
 BESIDE = ("cli", "experiments", "output", "viewer")
 """Folders of the package that no measurement depends on, but for what is in `jobs`."""
 
@@ -46,12 +48,18 @@ class Job(Protocol):
 
 def key_of(job: Job) -> str:
     """Return what tells a job from every other one."""
-    return digest(code_digest(), type(job).__name__, *job.parts)
+    return digest(code_digest(), package_versions(), type(job).__name__, *job.parts)
 
 
 def digest(*parts: str) -> str:
     """Return a short name for texts."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+@cache
+def package_versions() -> str:
+    """Return the versions of what computes: another one may round differently."""
+    return " ".join(f"{name} {version_of(name)}" for name in PACKAGES)
 
 
 @cache
@@ -147,12 +155,14 @@ def measure_all(
             missing[key] = job
         else:
             found[key] = Measured(scores)
+    say = progress or (lambda line: None)
+    if missing and found:
+        say(f"{len(found)} of {len(found) + len(missing)} were measured before")
     for number, (key, measured) in enumerate(_run(missing, workers), start=1):
         found[key] = measured
         if not measured.problem:
             store.write(key, measured.scores)
-        if progress is not None:
-            progress(f"{number}/{len(missing)} {missing[key].name}{_ending(measured)}")
+        say(f"{number}/{len(missing)} {missing[key].name}{_ending(measured)}")
     return [found[key] for key, _ in keyed]
 
 
@@ -169,10 +179,10 @@ def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
         return
     others = set(active_children())
     pool = ProcessPoolExecutor(
-        min(workers, len(jobs)), get_context("spawn"), initializer=_leave_interrupts_to_the_parent
+        min(workers, len(jobs)), get_context("spawn"), initializer=_live_as_the_parent_does
     )
     try:
-        running = {pool.submit(measure, job): key for key, job in jobs.items()}
+        running = {pool.submit(measure_as, key, job): key for key, job in jobs.items()}
         for future in as_completed(running):
             yield running[future], future.result()
         pool.shutdown()
@@ -189,16 +199,34 @@ def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
         raise
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _live_as_the_parent_does() -> None:
+    """Leave interrupts to the parent, and end when it is gone, however it ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+
+    def end_with_parent() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+def measure_as(key: str, job: Job) -> Measured:
+    """Run a job in another process, if its code is that of the process that asks."""
+    if key_of(job) != key:
+        raise SlantedError("the code or the data changed while they were measured; start again")
+    return measure(job)
 
 
 def measure(job: Job) -> Measured:
-    """Run a job."""
+    """Run a job; whatever goes wrong with it is no reason to give up the others."""
     try:
         return Measured(job.run())
     except SlantedError as error:
         return Measured({}, str(error))
+    except Exception as error:
+        return Measured({}, f"unexpected {type(error).__name__}: {error}; please report it")
 
 
 def problems_of(jobs: Sequence[Job], measured: Sequence[Measured]) -> list[str]:

@@ -14,6 +14,9 @@ from slanted.experiments.tables import Table
 from slanted.io.files import write_bytes
 from slanted.output import html
 
+OWN = (".csv", ".svg", ".jpg")
+"""Files that an experiment writes beside its page."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -113,10 +116,19 @@ class Outcome:
             parts += [html.heading("Missing", 3), html.bullets(map(escape, missing))]
         return "\n".join(parts)
 
-    def write(self, folder: Path) -> list[Path]:
-        """Write the page, its tables and pictures, and JSON; return their paths."""
+    def write(self, folder: Path, origin: Mapping[str, str]) -> list[Path]:
+        """Write the page, its tables and pictures, and JSON; return their paths.
+
+        Parameters
+        ----------
+        folder
+            Where to.
+        origin
+            Of the figures, from `slanted.experiments.provenance`.
+        """
         content = {
             "experiment": self.name,
+            "origin": dict(origin),
             "shows": self.shows,
             "tables": {key: table.as_dict() for key, table in self.tables.items()},
             "findings": [
@@ -126,7 +138,7 @@ class Outcome:
             "missing": list(self.missing),
         }
         files = {
-            folder / f"{self.name}.md": self.markdown().encode(),
+            folder / f"{self.name}.md": f"{self.markdown()}\n{origin_text(origin)}\n".encode(),
             folder / f"{self.name}.json": json.dumps(content, indent=1).encode(),
         }
         files |= {
@@ -134,6 +146,9 @@ class Outcome:
             for key, table in self.tables.items()
         }
         files |= self.images(folder)
+        for old in folder.glob(f"{self.name}-*"):  # of a run on other data
+            if old not in files and old.suffix in OWN:
+                old.unlink()
         for file, data in files.items():
             write_bytes(file, data)
         return list(files)
@@ -146,6 +161,11 @@ class Outcome:
             folder / f"{self.name}-{key}{picture.suffix}": picture.content
             for key, picture in self.pictures.items()
         }
+
+
+def origin_text(origin: Mapping[str, str]) -> str:
+    """Return where figures come from, in a line."""
+    return ", ".join(f"{name} {value}" for name, value in origin.items())
 
 
 def findings_html(findings: tuple[Finding, ...]) -> str:

@@ -7,17 +7,18 @@ Middlebury scenes at its sizes and with its masks. They are there to compare ord
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 from slanted.errors import SlantedError
 from slanted.evaluation.datasets import find_frames
+from slanted.evaluation.datasets.splits import has_splits
 from slanted.evaluation.methods import FULL_MODEL
 from slanted.evaluation.metrics import mean_metrics
 from slanted.experiments.charts import Chart, Series
-from slanted.experiments.jobs.frames import FrameJob
+from slanted.experiments.jobs.frames import SECONDS, FrameJob, TimedJob
 from slanted.experiments.measurements import Job, Measured, Scores, Store, measure_all, problems_of
 from slanted.experiments.outcome import Outcome
 from slanted.experiments.tables import Cell, Row, Table, plural
@@ -33,12 +34,12 @@ METRICS = {
     MIDDLEBURY: tuple(f"out-{k}px-{pixels}" for k in (1, 2, 3, 4, 5) for pixels in BOTH),
 }
 """Columns of the paper's tables."""
-SECONDS = "seconds"
 MAIN = "out-3px"
 """The metric of plots and findings."""
 DIFFERS = {
     KITTI: "The paper's figures are for KITTI 2012, ours for KITTI 2015.",
-    MIDDLEBURY: "The paper's figures are for its own sizes and masks of the scenes.",
+    MIDDLEBURY: "The paper's figures are for its own sizes and masks of the scenes, ours for those "
+    "of the files that were given.",
 }
 IN_PAPER = ", in the paper"
 
@@ -81,8 +82,12 @@ class Context:
             return [], [f"{part.dataset}: no folder was given; add --data {part.dataset}:PATH"]
         problems: dict[str, str] = {}
         folder = self.data[part.dataset]
+        split: str | None = part.split
+        if part in (VALIDATION, TEST) and folder.is_dir() and not has_splits(folder):
+            split = None
+            problems[part.split] = "no split.json names these frames, so all were taken"
         try:
-            found = find_frames(part.dataset, folder, part.split, self.limit, problems=problems)
+            found = find_frames(part.dataset, folder, split, self.limit, problems=problems)
         except SlantedError as error:
             return [], [f"{part.dataset}: {error}"]
         return found, [f"{part.dataset}, {name}: {problem}" for name, problem in problems.items()]
@@ -119,15 +124,12 @@ class Entry:
         What `slanted.experiments.jobs.frames.FrameJob` knows.
     paper
         By dataset, in the order of the plan's metrics, as far as it goes.
-    optional
-        Left out if it cannot be measured on any frame.
     """
 
     name: str
     settings: Settings
     method: str = FULL_MODEL
     paper: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,10 @@ class Plan:
         What the entries' names are: numbers on the axis of a plot if it is not empty.
     metrics
         By dataset.
+    times
+        Columns of times, if any.
+    quoted
+        By dataset, rows that are in the paper only.
     """
 
     name: str
@@ -151,6 +157,8 @@ class Plan:
     entries: Mapping[Part, Sequence[Entry]]
     rows_are: str = ""
     metrics: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: METRICS)
+    times: tuple[str, ...] = ()
+    quoted: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
 def run_plan(plan: Plan, context: Context) -> Outcome:
@@ -159,6 +167,8 @@ def run_plan(plan: Plan, context: Context) -> Outcome:
     charts: dict[str, Chart] = {}
     missing: list[str] = []
     for part, entries in plan.entries.items():
+        if not entries:
+            continue
         frames, gone = context.frames(part)
         missing += gone
         if not frames:
@@ -173,38 +183,54 @@ def run_plan(plan: Plan, context: Context) -> Outcome:
 def _measure_part(
     plan: Plan, part: Part, entries: Sequence[Entry], frames: list[Frame], context: Context
 ) -> tuple[Table, list[str]]:
-    """Return the means over the frames that every entry could be measured on."""
+    """Return the means over the frames that every entry could be measured on.
+
+    An entry that could be measured on none is left out.
+    """
+    kind = TimedJob if plan.times else FrameJob
     jobs = [
-        FrameJob(part.dataset, frame, entry.settings, entry.method, entry.name)
+        kind(part.dataset, frame, entry.settings, entry.method, entry.name)
         for entry in entries
         for frame in frames
     ]
     measured = context.measure(jobs)
-    rows_of = {
-        entry.name: measured[k * len(frames) : (k + 1) * len(frames)]
-        for k, entry in enumerate(entries)
-    }
-    shown = [e for e in entries if not (e.optional and all(m.problem for m in rows_of[e.name]))]
-    common = [k for k in range(len(frames)) if not any(rows_of[e.name][k].problem for e in shown)]
-    metrics = (*plan.metrics[part.dataset], SECONDS)
+    found = [measured[k * len(frames) : (k + 1) * len(frames)] for k in range(len(entries))]
+    pairs = [(e, row) for e, row in zip(entries, found, strict=True) if not all_failed(row)]
+    common = [k for k in range(len(frames)) if not any(row[k].problem for _, row in pairs)]
+    metrics = (*plan.metrics[part.dataset], *plan.times)
     rows: list[Row] = []
-    for entry in shown:
-        scores = [rows_of[entry.name][k].scores for k in common]
+    for entry, row in pairs:
+        scores = [row[k].scores for k in common]
         rows += rows_for(entry, part.dataset, _summary(scores), metrics)
-    notes = [DIFFERS[part.dataset]] if any(row.quoted for row in rows) else []
-    frames_text = plural(len(common), "frame")
-    title = f"{part.dataset}, {part.split}: means over {frames_text}, percent of pixels"
+    rows += [
+        Row(f"{name}{IN_PAPER}", _quoted(figures, metrics), quoted=True)
+        for name, figures in plan.quoted.get(part.dataset, {}).items()
+    ]
+    over = plural(len(common), "frame")
+    title = f"{part.dataset}, {part.split}: means over {over}, percent of pixels"
     if plan.rows_are:
         title += f"; rows: {plan.rows_are}"
-    return Table(title, metrics, tuple(rows), tuple(notes)), problems_of(jobs, measured)
+    notes = [DIFFERS[part.dataset]] if any(row.quoted for row in rows) else []
+    notes += [
+        f"{entry.name} is there for {plural(len(row) - failed, 'frame')} of {len(row)}; the means "
+        "of all rows are over these only."
+        for entry, row in pairs
+        if (failed := sum(bool(m.problem) for m in row))
+    ]
+    return Table(title, metrics, tuple(rows), tuple(notes), over), problems_of(jobs, measured)
+
+
+def all_failed(measured: Sequence[Measured]) -> bool:
+    """Return whether nothing could be measured."""
+    return all(m.problem for m in measured)
 
 
 def _summary(scores: Sequence[Scores]) -> dict[str, float]:
-    """Return means, but of the time the median: a process compiles kernels on its first image."""
+    """Return means, but medians of times, which a busy machine spoils now and then."""
     if not scores:
         return {}
-    seconds = [score[SECONDS] for score in scores if SECONDS in score]
-    return mean_metrics(scores) | ({SECONDS: median(seconds)} if seconds else {})
+    times = [name for name in scores[0] if name.endswith(SECONDS)]
+    return mean_metrics(scores) | {t: median(score[t] for score in scores) for t in times}
 
 
 def rows_for(
@@ -214,20 +240,29 @@ def rows_for(
     cells: list[Cell] = [mean.get(metric) for metric in metrics]
     rows = [Row(entry.name, tuple(cells))]
     if dataset in entry.paper:
-        printed = dict(zip(metrics, entry.paper[dataset], strict=False))
-        quoted = tuple(printed.get(metric) for metric in metrics)
+        quoted = _quoted(entry.paper[dataset], metrics)
         rows.append(Row(f"{entry.name}{IN_PAPER}", quoted, quoted=True))
     return rows
 
 
+def _quoted(figures: Sequence[float], metrics: tuple[str, ...]) -> tuple[Cell, ...]:
+    """Return the paper's figures, as far as they go, as cells."""
+    return (*figures, *[None] * (len(metrics) - len(figures)))
+
+
 def charts_of(plan: Plan, part: Part, table: Table) -> dict[str, Chart]:
     """Return a plot of the main metric, and of the time if rows are numbers."""
-    title = f"{plan.name}: {table.title.partition(':')[0]}"
+    title = f"{plan.name}: {part.dataset}, {part.split}"
     ours = [row for row in table.rows if not row.quoted]
     columns = [f"{MAIN}-{pixels}" for pixels in BOTH if f"{MAIN}-{pixels}" in table.columns]
     if not columns:  # those that there are
         columns = list(table.columns[:2])
     if not plan.rows_are:
+        names = {row.name for row in ours}
+        table = replace(  # what is in the paper only stands in the table
+            table,
+            rows=tuple(r for r in table.rows if r.name.removesuffix(IN_PAPER) in names),
+        )
         series = [some for column in columns for some in bars(table, column)]
         return {part.key: Chart(title, "percent of pixels", "", tuple(series), "bars")}
     places = tuple(float(row.name) for row in ours)
@@ -235,11 +270,12 @@ def charts_of(plan: Plan, part: Part, table: Table) -> dict[str, Chart]:
     def curve(column: str) -> Series:
         return Series(column, places, _figures(table, column))
 
-    curves, times = tuple(curve(c) for c in columns), (curve(SECONDS),)
-    return {
-        part.key: Chart(title, plan.rows_are, "percent of pixels", curves),
-        f"{part.key}-time": Chart(title, plan.rows_are, "seconds, one thread", times),
-    }
+    curves = tuple(curve(column) for column in columns)
+    charts = {part.key: Chart(title, plan.rows_are, "percent of pixels", curves)}
+    if plan.times:
+        times = tuple(curve(column) for column in plan.times)
+        charts[f"{part.key}-time"] = Chart(title, plan.rows_are, "seconds, one thread", times)
+    return charts
 
 
 def bars(table: Table, column: str) -> list[Series]:

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from slanted import __version__
-from slanted.experiments.measurements import PACKAGE
 
+PACKAGE = Path(__file__).resolve().parents[1]
 PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
 
 
@@ -22,7 +22,7 @@ def provenance() -> dict[str, str]:
         "slanted": __version__,
         "commit": commit() or "not in a repository",
         "Python": platform.python_version(),
-        **{package: _version(package) for package in PACKAGES},
+        **{package: version_of(package) for package in (*PACKAGES, "matplotlib", "pyelas")},
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
     }
 
@@ -45,7 +45,8 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
     try:
         return version(package)
     except PackageNotFoundError:

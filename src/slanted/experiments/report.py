@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from slanted.experiments.outcome import Finding, Outcome, findings_html
+from slanted.experiments.outcome import Finding, Outcome, findings_html, origin_text
 from slanted.io.files import write_bytes
 from slanted.output import html
 from slanted.settings import Settings
@@ -33,12 +33,14 @@ def write_report(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: P
     """Write the HTML page."""
     parts = [
         html.heading(TITLE, 1),
-        html.paragraph(", ".join(f"{k} {v}" for k, v in origin.items()), "faint"),
+        html.paragraph(origin_text(origin), "faint"),
         html.heading("How to read this", 2, "guide"),
         html.bullets(map(escape, GUIDE)),
-        html.contents([("guide", "how to read this"), *((o.name, o.name) for o in outcomes)]),
     ]
     findings = _findings(outcomes)
+    places = [("findings", "findings")] if findings else []
+    places += [(outcome.name, outcome.name) for outcome in outcomes]
+    parts.append(html.contents([*places, ("settings", "settings")]))
     if findings:
         parts += [html.heading("Findings, true or false for us", 2, "findings")]
         parts += [findings_html(findings)]

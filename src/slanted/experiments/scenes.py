@@ -10,6 +10,7 @@ from slanted.experiments import paper
 from slanted.experiments.charts import Chart, Series
 from slanted.experiments.comparisons import changed
 from slanted.experiments.jobs.noise import NoiseJob
+from slanted.experiments.measurements import problems_of
 from slanted.experiments.outcome import Finding, Outcome
 from slanted.experiments.plans import IN_PAPER, Context
 from slanted.experiments.tables import Row, Table, plural
@@ -32,10 +33,10 @@ def noise(context: Context) -> Outcome:
     The weights are the best of a short list by the mean RMS over all σ, as a stand-in for learning.
     """
     train, test = (min(n, context.limit or n) for n in (TRAIN, TEST))
-    trained = _means(context, train, TRAIN_SEED, WEIGHTS)
+    trained, problems = _means(context, train, TRAIN_SEED, WEIGHTS)
     errors = {w: np.mean([trained[w, sigma]["ours"] for sigma in SIGMAS]) for w in WEIGHTS}
     weight = min(WEIGHTS, key=lambda w: errors[w])
-    tested = _means(context, test, TEST_SEED, (weight,))
+    tested, more = _means(context, test, TEST_SEED, (weight,))
     found = {sigma: tested[weight, sigma] for sigma in SIGMAS}
     rows = []
     for sigma, (rms, wrong) in paper.NOISE.items():
@@ -43,7 +44,7 @@ def noise(context: Context) -> Outcome:
         rows.append(Row(f"{sigma:g}{IN_PAPER}", (None, rms, None, wrong, None), quoted=True))
     table = Table(
         f"Means over {plural(test, 'scene')} of 320×240 pixels",
-        ("RMS of local fits", "RMS", "RMS of the oracle", "wrong boundaries, %", "of these hinges "
+        ("RMS of local fits", "RMS", "RMS of the oracle", "wrong boundaries, %", "hinges "
          "taken for coplanar"),
         tuple(rows),
         (
@@ -58,6 +59,7 @@ def noise(context: Context) -> Outcome:
         {"synthetic": table},
         {"synthetic": _chart(found)},
         findings=(_finding(found),),
+        missing=(*problems, *more),
     )
 
 
@@ -70,16 +72,19 @@ def settings_for(weight: float) -> Settings:
 
 def _means(
     context: Context, count: int, seed: int, weights: tuple[int, ...]
-) -> dict[tuple[int, float], dict[str, float]]:
-    """Return the means over scenes, by weight and σ."""
+) -> tuple[dict[tuple[int, float], dict[str, float]], list[str]]:
+    """Return the means over scenes, by weight and σ, and what could not be measured."""
     places = [(weight, sigma) for weight in weights for sigma in SIGMAS]
     jobs = [NoiseJob(seed, k, s, settings_for(w)) for w, s in places for k in range(count)]
     measured = context.measure(jobs)
     means = {}
     for n, place in enumerate(places):
-        scenes = [m.scores for m in measured[n * count : (n + 1) * count]]
-        means[place] = {name: float(np.mean([s[name] for s in scenes])) for name in COLUMNS}
-    return means
+        scenes = [m.scores for m in measured[n * count : (n + 1) * count] if not m.problem]
+        means[place] = {
+            name: float(np.mean([s[name] for s in scenes])) if scenes else np.nan
+            for name in COLUMNS
+        }
+    return means, problems_of(jobs, measured)
 
 
 def _chart(found: dict[float, dict[str, float]]) -> Chart:

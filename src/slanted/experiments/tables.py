@@ -47,17 +47,20 @@ class Table:
         From top to bottom.
     notes
         What a reader must know, a sentence each.
+    over
+        What the figures are means over, such as "20 frames".
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    over: str = ""
 
     def cell(self, row: str, column: str) -> Cell:
-        """Return a figure by the names of its row and column."""
-        place = self.columns.index(column)
-        return next(r.cells[place] for r in self.rows if r.name == row)
+        """Return a figure by the names of its row and column; a LookupError if it is not there."""
+        cells = {r.name: dict(zip(self.columns, r.cells, strict=True)) for r in self.rows}
+        return cells[row][column]
 
     def markdown(self) -> str:
         """Return it with two decimals, its notes below."""
@@ -88,7 +91,10 @@ class Table:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        rows = {row.name: dict(zip(self.columns, row.cells, strict=True)) for row in self.rows}
+        rows = {}
+        for row in self.rows:  # what is no number is none in JSON either
+            cells = [c if c is not None and isfinite(c) else None for c in row.cells]
+            rows[row.name] = dict(zip(self.columns, cells, strict=True))
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
 

@@ -5,7 +5,7 @@
 `noise` makes the paper's data set for robustness.
 """
 
-from slanted.synthetic.noise import NoisyScene, noise_set
+from slanted.synthetic.noise import NoisyScene, noise_set, noisy_scene
 from slanted.synthetic.scene import Scene, make_scene
 
-__all__ = ["NoisyScene", "Scene", "make_scene", "noise_set"]
+__all__ = ["NoisyScene", "Scene", "make_scene", "noise_set", "noisy_scene"]

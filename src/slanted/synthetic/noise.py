@@ -67,11 +67,12 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
     check_number("sigma", sigma, 0.0, math.inf)
     check_count("seed", seed, 0, None)
     # A generator function would report a bad argument only when first read.
-    return (_noisy_scene(sigma, (seed, index)) for index in range(count))
+    return (noisy_scene(sigma, seed, index) for index in range(count))
 
 
-def _noisy_scene(sigma: float, key: tuple[int, int]) -> NoisyScene:
-    for_scene, for_noise = np.random.SeedSequence(key).spawn(2)
+def noisy_scene(sigma: float, seed: int, index: int) -> NoisyScene:
+    """Make scene `index` of `noise_set`, alone."""
+    for_scene, for_noise = np.random.SeedSequence((seed, index)).spawn(2)
     scene = make_scene(WIDTH, HEIGHT, segments=SEGMENTS, seed=for_scene)
     rng = np.random.default_rng(for_noise)
     edge, pixel = _draw_points(*_boundary_pixels(scene.segments, scene.edges), rng)

@@ -42,9 +42,9 @@ _LAYOUTS = {
     "middlebury2014": Layout(find_middlebury2014_frames, MIDDLEBURY2014_EXPECTED),
 }
 
-# One finder tells these apart by their file names, so people may use the name they know.
 ALL_FRAMES = "all"
 """The split that is always there."""
+# One finder tells these apart by their file names, so people may use the name they know.
 _ALIASES = dict.fromkeys(
     ("middlebury2001", "middlebury2003", "middlebury2005", "middlebury2006"), "middlebury"
 )
@@ -80,8 +80,9 @@ def find_frames(
 
     Returns
     -------
-    Frames sorted by name, at least one. No image is read, but for the width of the official
-    Middlebury scenes up to 2006, which tells their disparity scale.
+    Frames sorted by name; at least one, unless `problems` tells why there is none. No image is
+    read, but for the width of the official Middlebury scenes up to 2006, which tells their
+    disparity scale.
 
     Raises
     ------

@@ -55,9 +55,8 @@ def select_split(
     wanted = set(splits.names[split])
     missing = sorted(wanted - {frame.name for frame in frames})
     if problems is not None:
-        found = {
-            name: problems.get(name, f"no image with ground truth in {root}") for name in missing
-        }
+        gone = f"no left image, or no ground truth of it, in {root}"
+        found = {name: problems.get(name, gone) for name in missing}
         problems.clear()
         problems |= found
     elif missing:
@@ -69,6 +68,17 @@ def select_split(
     return [frame for frame in frames if frame.name in wanted]
 
 
+def has_splits(root: Path) -> bool:
+    """Return whether a file in a dataset's folder names splits."""
+    files = [folder / SPLIT_FILE for folder in _split_folders(root)]
+    return any(file.is_file() for file in (*files, root / SCENES_FILE))
+
+
+def _split_folders(root: Path) -> tuple[Path, ...]:
+    # A caller may point at KITTI's training folder; its split file stands one level up.
+    return (root, root.resolve().parent) if root.resolve().name == "training" else (root,)
+
+
 def read_splits(root: Path) -> Splits:
     """Read ``split.json``, or else the field ``split`` of each scene in ``scenes.json``.
 
@@ -77,9 +87,7 @@ def read_splits(root: Path) -> Splits:
     FileError
         If there is neither file, or it is not understood.
     """
-    # A caller may point at KITTI's training folder; its split file stands one level up.
-    folders = (root, root.resolve().parent) if root.resolve().name == "training" else (root,)
-    for folder in folders:
+    for folder in _split_folders(root):
         if (folder / SPLIT_FILE).is_file():
             return _from_split_file(folder / SPLIT_FILE)
     if (root / SCENES_FILE).is_file():

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slanted.experiments.jobs.frames import FrameJob
-from slanted.experiments.measurements import PACKAGE, Scores, file_digest
+from slanted.experiments.measurements import Scores, file_digest
+from slanted.experiments.provenance import PACKAGE
 
 if TYPE_CHECKING:
     import numpy as np

@@ -60,11 +60,13 @@ class ConvergenceJob(FrameJob):
         """
         from slanted.io import read_image
         from slanted.pipeline import estimate
+        from slanted.threads import thread_limit
 
         left, right = read_image(self.frame.left), read_image(self.frame.right)
         settings = replace(self.settings, threads=1)
         result = estimate(left, right, settings)
-        solution = follow(left, right, settings)
+        with thread_limit(1):
+            solution = follow(left, right, settings)
         best = solution.bound
         scores: Scores = {"gap": 100 * result.gap}
         trace = solution.trace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from slanted.experiments.measurements import Scores
@@ -50,11 +49,10 @@ class NoiseJob:
         from slanted.inference.pcbp import infer
         from slanted.labels import BoundaryLabel
         from slanted.regions import build_regions
-        from slanted.synthetic import noise_set
+        from slanted.synthetic import noisy_scene
         from slanted.threads import thread_limit
 
-        scenes = noise_set(self.number + 1, self.sigma, seed=self.seed)
-        noisy = next(islice(scenes, self.number, None))
+        noisy = noisy_scene(self.sigma, self.seed, self.number)
         scene = noisy.scene
         with thread_limit(1):
             regions = build_regions(scene.segments, scene.left)
