@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.inference.remembered import Remembered
     from slanted.matching import DisparityRange, Image
     from slanted.matching.rectification import RectificationCheck
 
@@ -31,6 +32,7 @@ def estimate(
     disparity: Any = None,
     valid: Any = None,
     segments: Any = None,
+    remembered: Remembered | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Estimate dense disparity, planes and boundary labels of a rectified pair.
@@ -49,6 +51,8 @@ def estimate(
     segments
         A label image of your own, (H, W) integers; the image is then not segmented, nor are the
         segments refined.
+    remembered
+        Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
     progress
         Called with each stage's name as it starts.
 
@@ -78,6 +82,8 @@ def estimate(
     settings = settings or Settings()
     left, right = check_pair(left, right)
     stage = _Stages(progress)
+    if remembered is not None and remembered.labels.shape != left.shape[:2]:
+        remembered = None  # another camera: its planes mean nothing here
 
     with thread_limit(settings.threads) as threads:
         found = _match(left, right, settings, disparity, valid, stage)
@@ -99,6 +105,7 @@ def estimate(
                 rounds=settings.refinement.rounds if segments is None else 0,
                 weights=weights,
                 words=words,
+                remembered=remembered,
                 threads=threads,
             )
             limits = drawn_range(settings, found.searched, matched)

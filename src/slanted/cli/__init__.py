@@ -13,7 +13,10 @@ import click
 from slanted import __version__
 from slanted.errors import SlantedError, SlantedWarning
 
-COMMANDS = ("run", "demo", "segment", "evaluate", "learn", "tune", "experiment", "info", "settings")
+COMMANDS = (
+    *("run", "batch", "demo", "segment", "evaluate", "learn", "tune", "experiment", "info"),
+    "settings",
+)
 
 
 class _Commands(click.Group):

@@ -15,6 +15,7 @@ from slanted.model.planes import shifted_planes
 from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
+    from slanted.inference.remembered import Remembered
     from slanted.settings import Settings
 
 
@@ -25,6 +26,7 @@ def propose(
     labels: Ints,
     iteration: int,
     settings: Settings,
+    remembered: Remembered | None = None,
 ) -> Floats:
     """Return (n, N, 3) particles around the current planes.
 
@@ -40,6 +42,8 @@ def propose(
         ``inference.proposals``: ``paper`` draws all N from Gaussians with the paper's schedule;
         ``paper+incumbent`` keeps the current plane among them; ``mixture`` adds a joint fit of
         all planes and neighbours' planes, and scales its Gaussians to the segment's size.
+    remembered
+        Planes of the frame before; the mixture takes them instead of its Gaussians.
     """
     inference = settings.inference
     count = inference.particles
@@ -56,6 +60,10 @@ def propose(
     neighbours = round(inference.mixture_neighbours * max(0, count - 2))
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)
+    if remembered is not None:
+        drawn[:, neighbours:] = remembered.at(
+            regions, count - 2 - neighbours, drawn[:, neighbours:]
+        )
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
     return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
 

@@ -32,6 +32,7 @@ from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
+    from slanted.inference.remembered import Remembered
     from slanted.matching.census import Words
     from slanted.model.factor_graph import FactorGraph
     from slanted.settings import ModelSettings, Settings
@@ -129,6 +130,7 @@ def infer(
     *,
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
+    remembered: Remembered | None = None,
     start: Start | None = None,
     draws: int | None = None,
     measure: bool = True,
@@ -149,6 +151,8 @@ def infer(
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
     words
         Census words of both views, for φ_pho; without them it is 0.
+    remembered
+        Planes of the frame before, to be among the particles.
     start
         What to go on from; by default the local fits.
     draws
@@ -170,7 +174,9 @@ def infer(
     else:
         start = replace(start, planes=start.planes - floor)
     observations = observations.scaled(data_scale(start.noise, settings.model))
-    found = _infer(regions, observations, start, settings, threads, progress)
+    if remembered is not None:
+        remembered = replace(remembered, planes=remembered.planes - floor)
+    found = _infer(regions, observations, start, settings, remembered, threads, progress)
     if measure:
         features = energy(regions, observations, found.planes, found.labels, settings.model)
         found = replace(found, energies=features)
@@ -228,6 +234,7 @@ def _infer(
     observations: Observations,
     start: Start,
     settings: Settings,
+    remembered: Remembered | None,
     threads: int,
     progress: Callable[[int, Iteration], None] | None,
 ) -> Inference:
@@ -243,7 +250,7 @@ def _infer(
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
-        particles = propose(regions, observations, planes, labels, t, settings)
+        particles = propose(regions, observations, planes, labels, t, settings, remembered)
         graph = build_factor_graph(regions, observations, particles, settings.model)
         topology = topology or build_topology(graph)
         keeps = inference.proposals != "paper"

@@ -29,6 +29,7 @@ from slanted.regions.structure import Floats, Ints, Regions
 from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
+    from slanted.inference.remembered import Remembered
     from slanted.matching import Image
     from slanted.matching.census import Words
     from slanted.settings import Settings
@@ -45,6 +46,7 @@ def infer_and_refine(
     rounds: int,
     weights: Map | None = None,
     words: Words | None = None,
+    remembered: Remembered | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
 ) -> tuple[Regions, Inference]:
@@ -59,7 +61,7 @@ def infer_and_refine(
     rounds
         Times that segments are refined; with 0 they stay as they are. Of fewer than the settings
         ask for, the draws of the others come first.
-    matched, settings, weights, words, threads, progress
+    matched, settings, weights, words, remembered, threads, progress
         As for `slanted.inference.pcbp.infer`.
 
     Returns
@@ -74,6 +76,7 @@ def infer_and_refine(
         settings=settings,
         weights=weights,
         words=words,
+        remembered=remembered,
         threads=threads,
         progress=progress,
     )
