@@ -93,7 +93,9 @@ def test_a_scheduler_without_workers_is_named(tmp_path, manifest, quick):
     try:
         address = read_until(scheduler, r"Scheduler at:\s*(tcp://\S+)")[1]
         time.sleep(0.1)
-        with pytest.raises(InputError, match=r"expected workers at .* got none; start `dask worker"):
+        with pytest.raises(
+            InputError, match=r"expected workers at .* got none; start `dask worker"
+        ):
             run_batch(find_pairs(manifest)[:1], tmp_path / "out", quick, scheduler=address)
     finally:
         scheduler.kill()

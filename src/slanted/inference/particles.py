@@ -61,9 +61,9 @@ def propose(
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)
     if remembered is not None:
-        drawn[:, neighbours:] = remembered.at(
-            regions, count - 2 - neighbours, drawn[:, neighbours:]
-        )
+        neighbours = max(0, min(neighbours, count - 3))  # one of few is still for the past
+        rest = drawn[:, neighbours:]
+        drawn[:, neighbours:] = remembered.at(regions, rest.shape[1], rest)
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
     return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
 
