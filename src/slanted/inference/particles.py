@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 def propose(
     regions: Regions,
-    observations: Observations,
+    observations: Observations | None,
     planes: Floats,
     labels: Ints,
     iteration: int,
     settings: Settings,
     remembered: Remembered | None = None,
+    moments: Floats | None = None,
 ) -> Floats:
     """Return (n, N, 3) particles around the current planes.
 
@@ -44,6 +45,8 @@ def propose(
         all planes and neighbours' planes, and scales its Gaussians to the segment's size.
     remembered
         Planes of the frame before; the mixture takes them instead of its Gaussians.
+    moments
+        Of the matches near the planes, for `fit_jointly`, if there are no observations.
     """
     inference = settings.inference
     count = inference.particles
@@ -56,7 +59,7 @@ def propose(
         if kind == "paper+incumbent":
             particles[:, 0] = planes
         return particles
-    refit = fit_jointly(regions, observations, planes, labels, settings.model)
+    refit = fit_jointly(regions, observations, planes, labels, settings.model, moments)
     neighbours = round(inference.mixture_neighbours * max(0, count - 2))
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
     from slanted.inference.remembered import Remembered
+    from slanted.inference.terms import Terms
     from slanted.matching import Image
     from slanted.matching.census import Words
     from slanted.settings import Settings
@@ -49,6 +50,7 @@ def infer_and_refine(
     remembered: Remembered | None = None,
     threads: int = 1,
     progress: Callable[[int, Iteration], None] | None = None,
+    terms: Callable[[Regions], Terms] | None = None,
 ) -> tuple[Regions, Inference]:
     """Minimise the energy over planes and labels, and refine the segments in between.
 
@@ -63,6 +65,8 @@ def infer_and_refine(
         ask for, the draws of the others come first.
     matched, settings, weights, words, remembered, threads, progress
         As for `slanted.inference.pcbp.infer`.
+    terms
+        Makes the energy of segments, if not from the whole image.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def infer_and_refine(
         The last segments, and the solution on them. ``inference.iterations`` and
         ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
     """
-    solve = partial(
+    infer_whole = partial(
         infer,
         matched=matched,
         settings=settings,
@@ -80,6 +84,10 @@ def infer_and_refine(
         threads=threads,
         progress=progress,
     )
+
+    def solve(regions: Regions, **options: Any) -> Inference:
+        return infer_whole(regions, **options, terms=None if terms is None else terms(regions))
+
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
     lab, right = lab_planes(image), right_view(matched)
