@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.batch.backends import Backend
     from slanted.inference.remembered import Remembered
     from slanted.matching import DisparityRange, Image
     from slanted.matching.rectification import RectificationCheck
+    from slanted.tiles.stages import TiledStages
 
 Progress = Callable[[str], None]
 """Called with a stage's name when it starts."""
@@ -33,6 +35,7 @@ def estimate(
     valid: Any = None,
     segments: Any = None,
     remembered: Remembered | None = None,
+    backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Estimate dense disparity, planes and boundary labels of a rectified pair.
@@ -53,6 +56,9 @@ def estimate(
         segments refined.
     remembered
         Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
+    backend
+        Workers for the tiles of a large image, from `slanted.batch.backends`; by default this
+        process.
     progress
         Called with each stage's name as it starts.
 
@@ -78,6 +84,7 @@ def estimate(
     from slanted.regions import build_regions, labels_from_user
     from slanted.segmentation import segment
     from slanted.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     left, right = check_pair(left, right)
@@ -86,17 +93,20 @@ def estimate(
         remembered = None  # another camera: its planes mean nothing here
 
     with thread_limit(settings.threads) as threads:
-        found = _match(left, right, settings, disparity, valid, stage)
+        tiled = tiles_of(left, settings, threads, backend)
+        found = _match(left, right, settings, disparity, valid, stage, tiled)
         matched, weights = found.disparity, found.weights(settings)
         with stage("segmentation"):
             if segments is None:
-                labels = segment(left, settings.segmentation, matched)
+                pixels = None if tiled is None else settings.tiles.pixels
+                labels = segment(left, settings.segmentation, matched, band_pixels=pixels)
             else:
                 labels = labels_from_user(segments, left.shape[:2])
         with stage("regions"):
             regions = build_regions(labels, left)
         with stage("inference"):
-            words = words_of_pair(left, right) if settings.model.weights.pho else None
+            wanted = settings.model.weights.pho > 0
+            words = words_of_pair(left, right) if wanted and tiled is None else None
             regions, inference = infer_and_refine(
                 left,
                 regions,
@@ -107,6 +117,7 @@ def estimate(
                 words=words,
                 remembered=remembered,
                 threads=threads,
+                terms=None if tiled is None else tiled.terms(left, right, matched, weights),
             )
             limits = drawn_range(settings, found.searched, matched)
             dense = draw_disparity(regions, inference.planes, *limits)
@@ -144,11 +155,14 @@ def match_pair(
     """
     from slanted.matching.images import check_pair
     from slanted.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     stage = _Stages(progress)
-    with thread_limit(settings.threads):
-        found = _match(*check_pair(left, right), settings, None, None, stage)
+    left, right = check_pair(left, right)
+    with thread_limit(settings.threads) as threads:
+        tiled = tiles_of(left, settings, threads, None)
+        found = _match(left, right, settings, None, None, stage, tiled)
     return found.disparity, stage.seconds
 
 
@@ -178,7 +192,13 @@ class _Matched:
 
 
 def _match(
-    left: Image, right: Image, settings: Settings, disparity: Any, valid: Any, stage: _Stages
+    left: Image,
+    right: Image,
+    settings: Settings,
+    disparity: Any,
+    valid: Any,
+    stage: _Stages,
+    tiled: TiledStages | None,
 ) -> _Matched:
     import numpy as np
 
@@ -198,7 +218,10 @@ def _match(
     with stage("disparity range"):
         searched = disparity_range(left, right, settings.matching)
     with stage("matching"):
-        matched, confidence = find_matches(left, right, settings.matching, searched)
+        if tiled is None:
+            matched, confidence = find_matches(left, right, settings.matching, searched)
+        else:
+            matched, confidence = tiled.match(left, right, searched)
         if not np.isfinite(matched).any():
             raise InputError(
                 "left, right: no pixel could be matched; check that both images show one scene and "

@@ -50,7 +50,7 @@ class Backend(Protocol):
         """Start a task; there must be a free slot."""
 
     def next(self) -> Ended:
-        """Wait for the first task to end."""
+        """Wait for the first task to end; raises what it raised."""
 
     def __enter__(self) -> Self: ...
 
@@ -113,10 +113,12 @@ class Processes:
         ready = wait(list(self._busy))[0]
         worker, key = self._busy.pop(ready)
         try:
-            value = worker.connection.recv()
+            value, error = worker.connection.recv()
         except (EOFError, OSError):
             return Ended(key, died=worker.end())
         self._idle.append(worker)
+        if error is not None:
+            raise error
         return Ended(key, value)
 
     def __enter__(self) -> Self:
@@ -180,9 +182,13 @@ def _serve(connection: Connection, threads: int) -> None:
     while True:
         try:
             function, argument = connection.recv()
-            connection.send(function(argument))
         except (EOFError, OSError):
             return
+        try:
+            answer: tuple[Any, Exception | None] = (function(argument), None)
+        except Exception as error:
+            answer = None, error
+        connection.send(answer)
 
 
 def own_cores(threads: int) -> None:
@@ -246,6 +252,8 @@ class Dask:
         if future.status == "finished":
             return Ended(key, future.result())
         problem = future.exception() if future.status == "error" else None
+        if isinstance(problem, SlantedError):
+            raise problem
         return Ended(key, died=f"{type(problem).__name__}" if problem else future.status)
 
     def __enter__(self) -> Self:
