@@ -103,13 +103,16 @@ def estimate(
             else:
                 labels = labels_from_user(segments, left.shape[:2])
         with stage("regions"):
-            regions = build_regions(labels, left)
+            first = [build_regions(labels, left)]
+            del labels
         with stage("inference"):
             wanted = settings.model.weights.pho > 0
             words = words_of_pair(left, right) if wanted and tiled is None else None
+            terms = None if tiled is None else tiled.terms(left, right, matched, weights)
+            del right
             regions, inference = infer_and_refine(
                 left,
-                regions,
+                first.pop(),  # and keep none: they are let go when they are refined
                 matched,
                 settings,
                 rounds=settings.refinement.rounds if segments is None else 0,
@@ -117,7 +120,7 @@ def estimate(
                 words=words,
                 remembered=remembered,
                 threads=threads,
-                terms=None if tiled is None else tiled.terms(left, right, matched, weights),
+                terms=terms,
             )
             limits = drawn_range(settings, found.searched, matched)
             dense = draw_disparity(regions, inference.planes, *limits)

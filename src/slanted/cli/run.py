@@ -78,7 +78,9 @@ def command(
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
-        images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+        images = list(
+            check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+        )
         calibration = load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
@@ -98,7 +100,8 @@ def command(
             report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
             return
         result = estimate(
-            *images,
+            images[0],
+            images.pop(),  # of a large pair, let go when it is not needed any more
             settings,
             disparity=given,
             valid=believed,

@@ -90,11 +90,20 @@ def infer_and_refine(
 
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
-    lab, right = lab_planes(image), right_view(matched)
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
-        segments = move_boundaries(segments, lab, matched, right, planes, settings.refinement)
+        # Of a large image each map counts: what the next step does not need is let go.
+        del regions
+        segments = move_boundaries(
+            segments,
+            lab_planes(image),
+            matched,
+            right_view(matched),
+            planes,
+            settings.refinement,
+        )
         regions = build_regions(segments, image)
+        del segments
         planes = shifted_planes(planes, regions.centre)
         count = settings.refinement.iterations
         # Worth no solver of their own: the iterations that follow find better ones.
