@@ -98,7 +98,7 @@ def estimate(
         matched, weights = found.disparity, found.weights(settings)
         with stage("segmentation"):
             if segments is None:
-                pixels = None if tiled is None else settings.tiles.pixels
+                pixels = None if tiled is None else tiled.band_pixels(left)
                 labels = segment(left, settings.segmentation, matched, band_pixels=pixels)
             else:
                 labels = labels_from_user(segments, left.shape[:2])

@@ -92,7 +92,7 @@ def command(
             check_size(file, array, images[0])
         check_folder(output)
         if stop_after is not None:
-            matched, seconds = match_pair(*images, settings, progress=report.progress)
+            matched, seconds = match_pair(images[0], images[1], settings, progress=report.progress)
             with whole_folder(output) as folder:
                 write_matched(folder, matched, settings, seconds)
                 files = file_names(folder)

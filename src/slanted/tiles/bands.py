@@ -1,27 +1,30 @@
-"""Matching in bands of rows that overlap: the volume of costs is what takes most memory."""
+"""Matching in bands of rows that overlap: the volume of costs is what takes most memory.
+
+Our own matcher does so by itself, and the bands are the same here: the result is, to the last bit,
+what it finds alone. Here its bands may be matched by different workers. Other matchers are given
+bands of the same kind, each as if it were an image.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.errors import InputError
 from slanted.matching import drop_impossible, run_matcher
-from slanted.matching.census_sgm import BAND_BYTES, BYTES_A_CELL, OVERLAP
+from slanted.matching.census_sgm import bands, clean_up, match_rows
 from slanted.threads import thread_limit
 from slanted.tiles.terms import ask_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from slanted.batch.backends import Backend
     from slanted.matching import Confidence, Disparity, DisparityRange, Image
     from slanted.settings import MatchingSettings
 
-LARGEST_WINDOW = 2
-"""Bands are made so low only that the rows seen are at most this many times those answered for."""
+OWN = "census"
+"""The matcher whose clean-up can wait until all bands are there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +39,14 @@ class Band:
     settings: MatchingSettings
     threads: int
 
-    def match(self) -> tuple[Disparity, Confidence | None]:
-        """Return the disparity and confidence of the rows that are not overlap."""
-        with thread_limit(self.threads):
-            found = run_matcher(self.left, self.right, self.searched, self.settings)
-        rows = slice(self.above, len(self.left) - self.below)
-        disparity, confidence = found
-        return disparity[rows].copy(), None if confidence is None else confidence[rows].copy()
+
+def match_band(band: Band) -> tuple[Disparity, Confidence | None]:
+    """Return the disparity and confidence of the rows that are not overlap."""
+    matcher = match_rows if band.settings.method == OWN else run_matcher
+    with thread_limit(band.threads):
+        disparity, confidence = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
+    rows = slice(band.above, len(band.left) - band.below)
+    return disparity[rows].copy(), None if confidence is None else confidence[rows].copy()
 
 
 def match_in_bands(
@@ -51,7 +55,6 @@ def match_in_bands(
     settings: MatchingSettings,
     searched: DisparityRange,
     *,
-    pixels: int,
     backend: Backend,
     with_confidence: bool,
 ) -> tuple[Disparity, Confidence | None]:
@@ -61,49 +64,31 @@ def match_in_bands(
     ----------
     left, right, settings, searched
         As there.
-    pixels
-        About how many a band has.
     backend
         Where bands are matched.
     with_confidence
         Whether the confidence is wanted.
     """
-    bands = list(row_bands(left.shape[:2], pixels, len(searched)))
+    height, width = left.shape[:2]
+    rows = list(bands(height, width, len(searched)))
     disparity = np.empty(left.shape[:2], np.float32)
     confidence = np.empty(left.shape[:2], np.float32) if with_confidence else None
 
     def task(number: int) -> Band:
-        core, seen = bands[number]
+        core, seen = rows[number]
         above, below = core.start - seen.start, seen.stop - core.stop
-        images = left[seen], right[seen]
-        return Band(*images, above, below, searched, settings, backend.threads)
+        return Band(left[seen], right[seen], above, below, searched, settings, backend.threads)
 
-    for number, found in ask_each(backend, _match_band, task, len(bands)):
-        core = bands[number][0]
-        disparity[core] = found[0]
+    for number, (found, sure) in ask_each(backend, match_band, task, len(rows)):
+        core = rows[number][0]
+        disparity[core] = found
         if confidence is not None:
-            if found[1] is None:
+            if sure is None:
                 raise InputError(
                     "model.confidence: expected a matcher that tells its confidence, such as "
                     "census, got one that does not; switch it off"
                 )
-            confidence[core] = found[1]
+            confidence[core] = sure
+    if settings.method == OWN:
+        clean_up(disparity, searched, settings)
     return drop_impossible(disparity, confidence, settings)
-
-
-def row_bands(
-    size: tuple[int, int], pixels: int, disparities: int
-) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows that each band answers for, and those that it sees."""
-    height, width = size
-    fits = BAND_BYTES // (width * disparities * BYTES_A_CELL) - 2 * OVERLAP
-    least = 2 * OVERLAP // (LARGEST_WINDOW - 1)
-    rows = max(min(pixels // width, fits), least)
-    count = -(-height // rows)
-    for k in range(count):
-        first, last = height * k // count, height * (k + 1) // count
-        yield slice(first, last), slice(max(first - OVERLAP, 0), min(last + OVERLAP, height))
-
-
-def _match_band(band: Band) -> Any:
-    return band.match()

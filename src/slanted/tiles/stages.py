@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Map = NDArray[np.float32]
 
+SEGMENTED_AT_ONCE = 64_000_000
+"""Pixels; up to here segments are those that the image would have without tiles."""
+
 
 @dataclass(frozen=True)
 class TiledStages:
@@ -50,10 +53,14 @@ class TiledStages:
             *as_8_bit(left, right),
             self.settings.matching,
             searched,
-            pixels=self.settings.tiles.pixels,
             backend=self.backend,
             with_confidence=self.settings.model.confidence,
         )
+
+    def band_pixels(self, left: Image) -> int | None:
+        """Return how large the bands of segmentation are; None if it is done at once."""
+        large = left.shape[0] * left.shape[1] > SEGMENTED_AT_ONCE
+        return self.settings.tiles.pixels if large else None
 
     def terms(
         self, left: Image, right: Image, matched: Map, weights: Map | None
