@@ -7,12 +7,16 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from batch.results import leftovers, result_files
+from slanted import Settings, estimate
+from slanted.batch.backends import Dask
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
 from slanted.errors import InputError
+from slanted.synthetic import make_scene
 
 pytest.importorskip("distributed")
 
@@ -66,6 +70,17 @@ def test_dask_gives_the_same_bytes(cluster, manifest, quick, reference, tmp_path
     assert not leftovers(output)
     workers = {json.loads(p.read_text())["worker"] for p in output.rglob("record.json")}
     assert len(workers) == 2
+
+
+def test_tiles_of_one_image_are_shared(cluster):
+    scene = make_scene(200, 220, max_disparity=40, seed=1)
+    options = {"matching.max_disparity": "48", "tiles.above": "1", "tiles.pixels": "12000"}
+    settings = Settings().with_text(options)
+    alone = estimate(scene.left, scene.right, settings)
+    with Dask(cluster[0]) as backend:
+        shared = estimate(scene.left, scene.right, settings, backend=backend)
+    np.testing.assert_array_equal(shared.disparity, alone.disparity)
+    assert shared.energy == alone.energy
 
 
 def test_a_killed_dask_worker_costs_its_pair_a_second_try(

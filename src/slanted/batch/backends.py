@@ -236,6 +236,9 @@ class Dask:
 
     def submit(self, key: Hashable, function: Task, argument: Any) -> None:
         """Let the scheduler choose a worker; if that dies it chooses another, a few times."""
+        if getattr(argument, "large", False):
+            # Straight to a worker, rather than through the scheduler with the task.
+            argument = self._client.scatter(argument, hash=False)
         future = self._client.submit(_with_one_thread, function, argument, pure=False)
         self._keys[future] = key
         self._ended.add(future)

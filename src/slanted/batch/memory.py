@@ -11,12 +11,14 @@ from slanted.errors import InputError, SlantedError
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
-PROCESS_BYTES = 450 * 2**20
+PROCESS_BYTES = 300 * 2**20
 """Of a worker with all libraries and kernels loaded, before it sees an image."""
-BYTES_A_PIXEL = 330
+BYTES_A_PIXEL = 250
 """Images, words, matches by segment and by boundary, the result and its pictures."""
-BYTES_A_CELL = 3
-"""Of a pixel and a disparity: its sum of costs and, for some, its cost."""
+BYTES_A_TILED_PIXEL = 48
+"""Of an image in tiles: what is kept of all of it."""
+BYTES_A_CELL = 2
+"""Of a pixel and a disparity, while a pair is matched: its sum of costs."""
 AUTO_DISPARITIES = 0.25
 """Of the width: what is reckoned with where the range is found from the pair."""
 USABLE = 0.9
@@ -33,8 +35,12 @@ def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
         disparities = int(AUTO_DISPARITIES * width)
     else:
         disparities = matching.max_disparity - matching.min_disparity
-    volume = min(height * width * disparities * BYTES_A_CELL, 2 * BAND_BYTES)
-    return PROCESS_BYTES + height * width * BYTES_A_PIXEL + volume
+    volume = min(height * width * disparities * BYTES_A_CELL, BAND_BYTES)
+    pixels = height * width
+    if pixels <= settings.tiles.above:
+        return PROCESS_BYTES + pixels * BYTES_A_PIXEL + volume
+    inside = pixels * BYTES_A_TILED_PIXEL
+    return PROCESS_BYTES + inside + max(volume, settings.tiles.pixels * BYTES_A_PIXEL)
 
 
 def image_size(path: Path) -> tuple[int, int]:
@@ -74,8 +80,9 @@ def refuse_what_does_not_fit(path: Path, settings: Settings) -> None:
     if needed > available:
         raise InputError(
             f"{path}: expected a pair that fits the memory available, {available / 1e9:.1f} GB, "
-            f"got {width}×{height} pixels, which take about {needed / 1e9:.1f} GB; run it alone "
-            "with `slanted run --tiles`, make the images smaller, or set matching.max_disparity"
+            f"got {width}×{height} pixels, which take about {needed / 1e9:.1f} GB; run it alone, "
+            "lower tiles.above and tiles.pixels, make the images smaller or set "
+            "matching.max_disparity"
         )
 
 

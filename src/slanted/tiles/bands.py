@@ -8,7 +8,7 @@ bands of the same kind, each as if it were an image.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ OWN = "census"
 class Band:
     """Rows of a pair to match, of which `above` at the top and `below` at the end are overlap."""
 
+    large: ClassVar[bool] = True
     left: Image
     right: Image
     above: int

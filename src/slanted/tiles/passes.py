@@ -6,7 +6,7 @@ Each returns the numbers of the tile's own segments, and of its edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Pass:
         That it may use.
     """
 
+    large: ClassVar[bool] = True
     data: TileData
     own: int
     model: ModelSettings

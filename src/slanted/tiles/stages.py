@@ -95,7 +95,7 @@ def tiles_of(
     if left.shape[0] * left.shape[1] <= settings.tiles.above:
         if backend is not None:
             raise InputError(
-                f"backend: expected an image of more than {settings.tiles.above} pixels, whose "
+                f"workers: expected an image of more than {settings.tiles.above} pixels, whose "
                 f"tiles are shared, got {left.shape[1]}×{left.shape[0]}; lower tiles.above"
             )
         return None
