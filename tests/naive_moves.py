@@ -120,3 +120,9 @@ def split_segments(labels, off, matched, split_size, smallest):
     kept = sorted(np.unique(joined).tolist(), key=lambda k: (origin[k], k))
     parents = [origin[k] if origin[k] < count else -1 for k in kept]
     return np.vectorize(kept.index)(joined), parents
+
+
+def piece_origins(pieces, labels):
+    """Pixels of each piece, and the label that it is a piece of."""
+    masks = [pieces == k for k in range(int(pieces.max()) + 1)]
+    return [int(m.sum()) for m in masks], [int(labels[m][0]) for m in masks]

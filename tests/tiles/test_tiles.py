@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slanted import Settings, estimate, read_disparity, read_image
+from slanted import Result, Settings, estimate, read_disparity, read_image
 from slanted.batch.backends import Processes, Sequential
 from slanted.errors import InputError
 from slanted.inference.terms import WholeImage
@@ -197,6 +197,16 @@ def test_processes_give_the_same_bytes(scene, tiled):
     np.testing.assert_array_equal(shared.disparity, tiled.disparity)
     np.testing.assert_array_equal(shared.planes, tiled.planes)
     assert shared.energy == tiled.energy
+
+
+def test_a_result_of_tiles_is_kept_without_large_pictures(tiled, scene, tmp_path):
+    tiled.save(tmp_path, scene.left)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert "disparity_colour.png" in names
+    assert "boundaries.png" not in names
+    again = Result.load(tmp_path)
+    np.testing.assert_array_equal(again.disparity, tiled.disparity)
+    assert again.energy == tiled.energy
 
 
 def test_a_small_image_needs_no_workers(scene):

@@ -86,6 +86,7 @@ def run_job(job: Job) -> Outcome:
         record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
         known = records.read_record(folder / records.RECORD)
         if known is not None and records.is_same(known, record["settings"], record["inputs"]):
+            records.forget_failure(job.output, job.name)
             return Outcome("skipped", known)
         found = _compute(job, folder, before, record, start)
         records.forget_failure(job.output, job.name)

@@ -162,6 +162,9 @@ def write_matched(
 def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:
     """Return the pictures of a result by file name."""
     pictures = {"disparity_colour.png": colour_disparity(result.disparity)}
+    if result.disparity.size > result.settings.tiles.above:
+        # The others take more memory than the run did, and no screen shows as much.
+        return {**pictures, "energy.png": energy_chart(result.inference)}
     if left is not None:
         pictures["segments_colour.png"] = paint_regions(left, result.regions)
         pictures["boundaries.png"] = paint_labels(left, result.regions, result.labels)
