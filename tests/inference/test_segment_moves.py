@@ -16,8 +16,8 @@ from slanted.inference.move_kernels import (
     SMALLEST_SEGMENT,
     MoveWeights,
     move_pixels,
-    segment_sums,
     piece_origins,
+    segment_sums,
 )
 from slanted.inference.segment_moves import (
     SMALLEST_PIECE,
