@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slanted import Settings, estimate
@@ -17,6 +17,7 @@ def blocks(rng, height, width, size):
     return labels_from_user(labels, (height, width))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5))
 def test_planes_under_a_segment_by_how_much_of_it_they_cover(seed, count):
     rng = np.random.default_rng(seed)
@@ -38,12 +39,12 @@ def test_planes_under_a_segment_by_how_much_of_it_they_cover(seed, count):
 
 
 def test_a_video_is_better_for_its_past():
-    settings = Settings().with_text({"matching.max_disparity": "64"})
+    options = Settings().with_text({"matching.max_disparity": "64"})
     energies, errors = np.zeros((2, 3)), np.zeros((2, 3))
     before = None
     for number, frame in enumerate(make_video(320, 200, frames=4, objects=5, seed=2)):
-        alone = estimate(frame.left, frame.right, settings)
-        following = estimate(frame.left, frame.right, settings, remembered=before)
+        alone = estimate(frame.left, frame.right, options)
+        following = estimate(frame.left, frame.right, options, remembered=before)
         before = following.remembered()
         if number:
             for k, result in enumerate((alone, following)):
@@ -57,9 +58,9 @@ def test_a_video_is_better_for_its_past():
 
 
 def test_planes_of_another_camera_are_not_used():
-    settings = Settings().with_text({"matching.max_disparity": "48"})
+    options = Settings().with_text({"matching.max_disparity": "48"})
     frame = next(make_video(160, 96, frames=1, max_disparity=40, seed=1))
-    small = estimate(frame.left[:64], frame.right[:64], settings)
-    alone = estimate(frame.left, frame.right, settings)
-    following = estimate(frame.left, frame.right, settings, remembered=small.remembered())
+    small = estimate(frame.left[:64], frame.right[:64], options)
+    alone = estimate(frame.left, frame.right, options)
+    following = estimate(frame.left, frame.right, options, remembered=small.remembered())
     np.testing.assert_array_equal(alone.disparity, following.disparity)

@@ -313,6 +313,7 @@ def test_planes_of_patches_are_least_squares(labels, seed):
         np.testing.assert_allclose(plane, [a, b, c - a * u - b * v], atol=1e-6)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_pieces_know_their_size_and_origin(seed):
     labels = np.random.default_rng(seed).integers(0, 4, (6, 7)).astype(np.int32)

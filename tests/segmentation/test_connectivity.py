@@ -61,6 +61,7 @@ def test_a_crumb_joins_the_neighbour_of_its_colour():
     assert found[1, 2] == found[1, 3] != found[1, 1]
 
 
+@settings(deadline=None)
 @given(SHAPES)
 def test_names_are_looked_up(shape):
     labels = random_image(*shape)[0] + 2

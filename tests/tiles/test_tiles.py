@@ -1,6 +1,8 @@
 """An image in tiles is the image: the same costs, the same energy, and no seams."""
 
 import os
+import signal
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
@@ -159,7 +161,7 @@ def test_a_whole_chain_in_bands_has_no_seams(scene, whole, monkeypatch):
     assert found.energy == pytest.approx(whole.energy, rel=1e-2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(40, 400))
 def test_every_segment_and_edge_is_in_one_tile(seed, pixels):
     rng = np.random.default_rng(seed)
@@ -180,6 +182,7 @@ def test_every_segment_and_edge_is_in_one_tile(seed, pixels):
         assert tile.first % 2 == 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 99), max_size=4), max_size=6), st.data())
 def test_sets_are_taken_whole(sets, data):
     start = np.cumsum([0, *map(len, sets)])
@@ -197,6 +200,16 @@ def test_processes_give_the_same_bytes(scene, tiled):
     np.testing.assert_array_equal(shared.disparity, tiled.disparity)
     np.testing.assert_array_equal(shared.planes, tiled.planes)
     assert shared.energy == tiled.energy
+
+
+def test_a_tile_whose_worker_is_killed_is_done_again(scene, tiled):
+    def kill(stage):
+        if stage == "inference":
+            os.kill(active_children()[0].pid, signal.SIGKILL)
+
+    with Processes(2, 1) as backend:
+        shared = estimate(scene.left, scene.right, INSIDE, backend=backend, progress=kill)
+    np.testing.assert_array_equal(shared.disparity, tiled.disparity)
 
 
 def test_a_result_of_tiles_is_kept_without_large_pictures(tiled, scene, tmp_path):
