@@ -171,3 +171,9 @@ def mean_difference(x, y, plane, lab, left, right, shown, alike, rule):
             off += (1 - rule.grey_share) * min(slope, rule.slope_cap)
         total, weight = total + w * off, weight + w
     return total / weight
+
+
+def piece_origins(pieces, labels):
+    """Pixels of each piece, and the label that it is a piece of."""
+    masks = [pieces == k for k in range(int(pieces.max()) + 1)]
+    return [int(m.sum()) for m in masks], [int(labels[m][0]) for m in masks]

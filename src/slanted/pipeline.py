@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.batch.backends import Backend
     from slanted.inference.pcbp import Watch
+    from slanted.inference.remembered import Remembered
     from slanted.matching import DisparityRange, Image
     from slanted.matching.rectification import RectificationCheck
+    from slanted.tiles.stages import TiledStages
 
 Progress = Callable[[str], None]
 """Called with a stage's name when it starts."""
@@ -32,6 +35,8 @@ def estimate(
     disparity: Any = None,
     valid: Any = None,
     segments: Any = None,
+    remembered: Remembered | None = None,
+    backend: Backend | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Result:
@@ -51,6 +56,11 @@ def estimate(
     segments
         A label image of your own, (H, W) integers; the image is then not segmented, nor are the
         segments refined.
+    remembered
+        Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
+    backend
+        Workers for the tiles of a large image, from `slanted.batch.backends`; by default this
+        process.
     progress
         Called with each stage's name as it starts.
     watch
@@ -74,14 +84,19 @@ def estimate(
     """
     from slanted.matching.images import check_pair
     from slanted.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     left, right = check_pair(left, right)
     stage = _Stages(progress)
+    if remembered is not None and remembered.labels.shape != left.shape[:2]:
+        remembered = None  # another camera: its planes mean nothing here
     with thread_limit(settings.threads) as threads:
-        found = _match(left, right, settings, disparity, valid, stage)
+        tiled = tiles_of(left, settings, threads, backend)
+        found = _match(left, right, settings, disparity, valid, stage, tiled)
         weights = found.weights(settings)
-        return _explain(left, right, found, weights, settings, segments, stage, threads, watch)
+        explain = _Explanation(settings, stage, threads, tiled, remembered, watch)
+        return explain(left, right, found, weights, segments)
 
 
 def reestimate(
@@ -108,71 +123,91 @@ def reestimate(
     """
     from slanted.matching.images import check_pair
     from slanted.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
 
     left, right = check_pair(left, right)
     stage = _Stages(progress)
     found = _Matched(result.matched, None, result.searched, result.rectification)
     with thread_limit(settings.threads) as threads:
-        return _explain(left, right, found, result.weights, settings, None, stage, threads, watch)
+        tiled = tiles_of(left, settings, threads, None)
+        explain = _Explanation(settings, stage, threads, tiled, None, watch)
+        return explain(left, right, found, result.weights, None)
 
 
-def _explain(
-    left: Image,
-    right: Image,
-    found: _Matched,
-    weights: NDArray[np.float32] | None,
-    settings: Settings,
-    segments: Any,
-    stage: _Stages,
-    threads: int,
-    watch: Watch | None,
-) -> Result:
-    """Explain matches by planes: segments, their graph, inference and refinement."""
-    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
-    from slanted.inference.refine import infer_and_refine
-    from slanted.inference.rim import views_of_pair
-    from slanted.matching.census import words_of_pair
-    from slanted.regions import build_regions, labels_from_user
-    from slanted.segmentation import segment
+@dataclass(frozen=True)
+class _Explanation:
+    """Explains matches by planes: segments, their graph, inference and refinement."""
 
-    matched = found.disparity
-    with stage("segmentation"):
-        if segments is None:
-            labels = segment(left, settings.segmentation, matched)
-        else:
-            labels = labels_from_user(segments, left.shape[:2])
-    with stage("regions"):
-        regions = build_regions(labels, left)
-    with stage("inference"):
-        words = words_of_pair(left, right) if settings.model.weights.pho else None
-        regions, inference = infer_and_refine(
-            left,
-            regions,
-            matched,
-            settings,
-            rounds=settings.refinement.rounds if segments is None else 0,
+    settings: Settings
+    stage: _Stages
+    threads: int
+    tiled: TiledStages | None
+    remembered: Remembered | None
+    watch: Watch | None
+
+    def __call__(
+        self,
+        left: Image,
+        right: Image,
+        found: _Matched,
+        weights: NDArray[np.float32] | None,
+        segments: Any,
+    ) -> Result:
+        from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+        from slanted.inference.refine import infer_and_refine
+        from slanted.inference.rim import views_of_pair
+        from slanted.matching.census import words_of_pair
+        from slanted.regions import build_regions, labels_from_user
+        from slanted.segmentation import segment
+
+        settings, tiled, matched = self.settings, self.tiled, found.disparity
+        bands = None if tiled is None else tiled.band_pixels(left)
+        with self.stage("segmentation"):
+            if segments is None:
+                labels = segment(left, settings.segmentation, matched, band_pixels=bands)
+            else:
+                labels = labels_from_user(segments, left.shape[:2])
+        with self.stage("regions"):
+            first = [build_regions(labels, left)]
+            del labels
+        with self.stage("inference"):
+            wanted = settings.model.weights.pho > 0 and tiled is None
+            words = words_of_pair(left, right) if wanted else None
+            # The largest images have no memory left for rims.
+            rims = settings.refinement.rim > 0 and bands is None
+            views = views_of_pair(left, right) if rims else None
+            terms = None if tiled is None else tiled.terms(left, right, matched, weights)
+            del right
+            regions, inference = infer_and_refine(
+                left,
+                first.pop(),  # and keep none: they are let go when they are refined
+                matched,
+                settings,
+                rounds=settings.refinement.rounds if segments is None else 0,
+                weights=weights,
+                words=words,
+                views=views,
+                remembered=self.remembered,
+                threads=self.threads,
+                watch=self.watch,
+                terms=terms,
+            )
+            limits = drawn_range(settings, found.searched, matched)
+            dense = draw_disparity(regions, inference.planes, *limits)
+            occluded = hidden_pixels(dense)
+        return Result(
+            disparity=dense,
+            matched=matched,
+            occluded=occluded,
+            regions=regions,
+            inference=inference,
+            settings=settings,
+            seconds=self.stage.seconds,
+            searched=found.searched,
+            rectification=found.rectification,
             weights=weights,
             words=words,
-            views=views_of_pair(left, right) if settings.refinement.rim else None,
-            threads=threads,
-            watch=watch,
         )
-        limits = drawn_range(settings, found.searched, matched)
-        dense = draw_disparity(regions, inference.planes, *limits)
-        occluded = hidden_pixels(dense)
-    return Result(
-        disparity=dense,
-        matched=matched,
-        occluded=occluded,
-        regions=regions,
-        inference=inference,
-        settings=settings,
-        seconds=stage.seconds,
-        searched=found.searched,
-        rectification=found.rectification,
-        weights=weights,
-        words=words,
-    )
 
 
 def match_pair(
@@ -193,11 +228,14 @@ def match_pair(
     """
     from slanted.matching.images import check_pair
     from slanted.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     stage = _Stages(progress)
-    with thread_limit(settings.threads):
-        found = _match(*check_pair(left, right), settings, None, None, stage)
+    left, right = check_pair(left, right)
+    with thread_limit(settings.threads) as threads:
+        tiled = tiles_of(left, settings, threads, None)
+        found = _match(left, right, settings, None, None, stage, tiled)
     return found.disparity, stage.seconds
 
 
@@ -227,7 +265,13 @@ class _Matched:
 
 
 def _match(
-    left: Image, right: Image, settings: Settings, disparity: Any, valid: Any, stage: _Stages
+    left: Image,
+    right: Image,
+    settings: Settings,
+    disparity: Any,
+    valid: Any,
+    stage: _Stages,
+    tiled: TiledStages | None,
 ) -> _Matched:
     import numpy as np
 
@@ -247,7 +291,10 @@ def _match(
     with stage("disparity range"):
         searched = disparity_range(left, right, settings.matching)
     with stage("matching"):
-        matched, confidence = find_matches(left, right, settings.matching, searched)
+        if tiled is None:
+            matched, confidence = find_matches(left, right, settings.matching, searched)
+        else:
+            matched, confidence = tiled.match(left, right, searched)
         if not np.isfinite(matched).any():
             raise InputError(
                 "left, right: no pixel could be matched; check that both images show one scene and "

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.inference.pcbp import Inference
+    from slanted.inference.remembered import Remembered
     from slanted.matching import DisparityRange
     from slanted.matching.census import Words
     from slanted.matching.rectification import RectificationCheck
@@ -92,6 +93,12 @@ class Result:
         from slanted.inference.pcbp import Iteration
 
         return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
+
+    def remembered(self) -> Remembered:
+        """Return what the next frame of a video may be told of this one; see `estimate`."""
+        from slanted.inference.remembered import Remembered
+
+        return Remembered(self.regions.labels, self.regions.centre, self.planes)
 
     def local_planes(self) -> NDArray[np.float64]:
         """Return the planes that each segment's own matches say, (n, 3), for comparison."""

@@ -29,6 +29,7 @@ from slanted.settings_sections import (
     RectificationSettings,
     SegmentationSettings,
     SlicSettings,
+    TilesSettings,
     UcmSettings,
     WeightSettings,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "Settings",
     "SgbmSettings",
     "SlicSettings",
+    "TilesSettings",
     "UcmSettings",
     "WeightSettings",
     "leaves",
@@ -72,6 +74,7 @@ class Settings(Section):
     model: ModelSettings = dataclasses.field(default_factory=ModelSettings)
     inference: InferenceSettings = dataclasses.field(default_factory=InferenceSettings)
     refinement: RefinementSettings = dataclasses.field(default_factory=RefinementSettings)
+    tiles: TilesSettings = dataclasses.field(default_factory=TilesSettings)
     learning: LearningSettings = dataclasses.field(default_factory=LearningSettings)
 
     @classmethod

@@ -58,7 +58,7 @@ class SegmentationSettings(Section):
     count: int | None = setting(
         None,
         "Segments asked for; auto = one for 600 pixels, at most 2000, but at least 800 or, in "
-        "small images, one for 150 pixels.",
+        "small images, one for 150 pixels; from 6 million pixels on one for 3000.",
         low=1,
         high=10_000_000,
     )
@@ -179,4 +179,20 @@ class RectificationSettings(Section):
     )
     refuse_offset: float = setting(
         10.0, "Vertical offset above which the pair is refused.", unit="px", low=0.0
+    )
+
+
+@dataclass(frozen=True)
+class TilesSettings(Section):
+    """Large images, whose dear stages are done in parts; see docs/scale.md."""
+
+    above: int = setting(
+        12_000_000,
+        "Images of more pixels are worked on in tiles.",
+        unit="px",
+        low=1,
+        high=2**31,
+    )
+    pixels: int = setting(
+        6_000_000, "Pixels that a tile or band has, about.", unit="px", low=10_000, high=2**31
     )

@@ -16,6 +16,7 @@ from slanted.inference.move_kernels import (
     SMALLEST_SEGMENT,
     MoveWeights,
     move_pixels,
+    piece_origins,
     segment_sums,
 )
 from slanted.inference.segment_moves import (
@@ -28,6 +29,7 @@ from slanted.inference.segment_moves import (
     split_segments,
 )
 from slanted.regions import build_regions
+from slanted.segmentation.connectivity import split_connected
 from slanted.settings_refinement import RefinementSettings
 
 RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
@@ -309,3 +311,14 @@ def test_planes_of_patches_are_least_squares(labels, seed):
         )
         a, b, c = np.linalg.lstsq(equations, np.concatenate([d, [0, 0]]), rcond=None)[0]
         np.testing.assert_allclose(plane, [a, b, c - a * u - b * v], atol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000))
+def test_pieces_know_their_size_and_origin(seed):
+    labels = np.random.default_rng(seed).integers(0, 4, (6, 7)).astype(np.int32)
+    pieces = split_connected(labels)
+    sizes, origins = naive_moves.piece_origins(pieces, labels)
+    found = piece_origins(pieces, labels, len(sizes))
+    assert found[0].tolist() == sizes
+    assert found[1].tolist() == origins

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from slanted.segmentation.connectivity import connected_segments, split_connected
+from slanted.segmentation.connectivity import connected_segments, rename, split_connected
 
 
 def random_image(seed, height, width, values):
@@ -59,3 +59,13 @@ def test_a_crumb_joins_the_neighbour_of_its_colour():
     lab[0, 1, 2] = 190
     found = connected_segments(labels, lab, 2)
     assert found[1, 2] == found[1, 3] != found[1, 1]
+
+
+@settings(deadline=None)
+@given(SHAPES)
+def test_names_are_looked_up(shape):
+    labels = random_image(*shape)[0] + 2
+    names = np.random.default_rng(shape[0]).integers(0, 99, labels.max() + 1)
+    found = labels.astype(np.int32)
+    rename(found, names)
+    np.testing.assert_array_equal(found, names[labels])

@@ -14,7 +14,7 @@ from slanted import __version__
 from slanted.errors import SlantedError, SlantedWarning
 
 COMMANDS = (
-    *("run", "demo", "view", "export", "report", "segment", "evaluate", "learn", "tune"),
+    *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn", "tune"),
     *("experiment", "info", "settings"),
 )
 MODULES = {"report": "html_report"}

@@ -19,6 +19,9 @@ from slanted.cli.options import (
 from slanted.cli.report import Report, energy_lines, seconds_table
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from slanted.batch.backends import Backend
     from slanted.settings import Settings
 
 
@@ -39,6 +42,11 @@ if TYPE_CHECKING:
               "superpixels.")  # fmt: skip
 @click.option("--stop-after", type=click.Choice(["matching"]),
               help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
+@click.option("--workers", type=click.IntRange(min=1), metavar="N",
+              help="Processes that share the tiles of a large image; by default this one."
+              )  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Dask scheduler whose workers share them, as tcp://host:8786.")  # fmt: skip
 @calibration_options
 @settings_options
 @report_options
@@ -52,6 +60,8 @@ def command(
     valid: Path | None,
     segments: Path | None,
     stop_after: str | None,
+    workers: int | None,
+    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     **calibration_values: Any,
@@ -70,6 +80,7 @@ def command(
 
     if stop_after is not None:
         needs = {"disparity": disparity, "segments": segments, **calibration_values}
+        needs |= {"workers": workers, "scheduler": scheduler}
         named = {f"--{name.replace('_', '-')}": value for name, value in needs.items()}
         refuse_without("the stages after matching", named)
     if disparity is None:
@@ -78,7 +89,9 @@ def command(
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
-        images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+        images = list(
+            check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+        )
         calibration = load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
@@ -90,21 +103,24 @@ def command(
             check_size(file, array, images[0])
         check_folder(output)
         if stop_after is not None:
-            matched, seconds = match_pair(*images, settings, progress=report.progress)
+            matched, seconds = match_pair(images[0], images[1], settings, progress=report.progress)
             with whole_folder(output) as folder:
                 write_matched(folder, matched, settings, seconds)
                 files = file_names(folder)
             wrote = f"wrote {', '.join(files)} to {output}"
             report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
             return
-        result = estimate(
-            *images,
-            settings,
-            disparity=given,
-            valid=believed,
-            segments=labels,
-            progress=report.progress,
-        )
+        with _tile_workers(settings, workers, scheduler) as backend:
+            result = estimate(
+                images[0],
+                images.pop(),  # of a large pair, let go when it is not needed any more
+                settings,
+                disparity=given,
+                valid=believed,
+                segments=labels,
+                backend=backend,
+                progress=report.progress,
+            )
         with whole_folder(output) as folder:
             write_result(folder, result, images[0], calibration, inputs, images[1])
             files = file_names(folder)
@@ -119,3 +135,20 @@ def command(
     if "disparity.png" not in files:
         lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")
     report.outcome(outcome, lines)
+
+
+def _tile_workers(
+    settings: Settings, workers: int | None, scheduler: str | None
+) -> AbstractContextManager[Backend | None]:
+    """Return who shares the tiles of a large image; None for this process alone."""
+    import os
+    from contextlib import nullcontext
+
+    from slanted.batch.backends import open_backend
+
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
+    if scheduler is None and (workers or 1) == 1:
+        return nullcontext()
+    threads = settings.threads or max(1, (os.cpu_count() or 1) // (workers or 1))
+    return open_backend(workers or 1, threads, scheduler, 0)

@@ -26,7 +26,12 @@ PULL = 1e-3
 
 
 def fit_jointly(
-    regions: Regions, observations: Observations, planes: Floats, labels: Ints, model: ModelSettings
+    regions: Regions,
+    observations: Observations | None,
+    planes: Floats,
+    labels: Ints,
+    model: ModelSettings,
+    moments: Floats | None = None,
 ) -> Floats:
     """Return (n, 3) planes that minimise φ_seg over inliers and the gaps of φ_bdy2 together.
 
@@ -42,8 +47,13 @@ def fit_jointly(
         The current solution, (n, 3) and (E,).
     model
         Weights and K.
+    moments
+        Of the inliers, from `moments_near`, if the observations are not at hand as a whole.
     """
-    moments = moments_near(observations.segments, planes, model.truncation)
+    if moments is None:
+        if observations is None:
+            raise TypeError("fit_jointly wants observations or their moments")
+        moments = moments_near(observations.segments, planes, model.truncation)
     normal, right = normal_equations(model.weights.seg * moments)
     pull = _pull(regions)
     normal, right = normal + pull, right + (pull @ planes[..., None])[..., 0]

@@ -41,6 +41,19 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
     planes
         (n, 3) about the segments' centres.
     """
+    return fill_unknown(regions, *fit_own_matches(regions, observations, K))
+
+
+def fit_own_matches(
+    regions: Regions, observations: Observations, K: float
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
+    """Fit planes as `fit_local_planes` does, but leave segments with too few matches alone.
+
+    Returns
+    -------
+    planes, known, matched
+        (n, 3); (n,) whether the matches tell a plane; (n,) how many there are.
+    """
     matches = observations.segments
     level = np.zeros((regions.count, 3))
     level[:, 2] = _medians(matches, regions.count)
@@ -55,7 +68,13 @@ def fit_local_planes(regions: Regions, observations: Observations, K: float) -> 
     planes = stacked[np.arange(regions.count), best]
     matched = np.diff(matches.start)
     fitted = _is_fitted(regions, moments_near(matches, planes, np.inf))
-    known = fitted | (matched >= ENOUGH_FOR_LEVEL)
+    return planes, fitted | (matched >= ENOUGH_FOR_LEVEL), matched
+
+
+def fill_unknown(
+    regions: Regions, planes: Floats, known: NDArray[np.bool_], matched: NDArray[np.int64]
+) -> Floats:
+    """Give segments whose matches tell no plane that of a neighbour."""
     # A few stray matches say less than a neighbour, unless they are all there is.
     return fill_from_neighbours(regions, planes, known if known.any() else matched > 0)
 
@@ -65,13 +84,31 @@ def match_noise(observations: Observations, planes: Floats) -> float:
 
     From the share of small residuals: outliers and segments that are not flat hardly change it.
     """
+    return noise_of_residuals(sampled_residuals(observations, planes))
+
+
+def sampled_residuals(
+    observations: Observations, planes: Floats, number: NDArray[np.int64] | None = None
+) -> Floats:
+    """Return the distance from its plane of one match in `NOISE_SAMPLED`.
+
+    `number` (n,) is that of each segment's first match among those of the whole image, if this is
+    only a part of it: the whole image's sample is taken.
+    """
     matches = observations.segments
-    segment = np.repeat(np.arange(len(planes)), np.diff(matches.start))[::NOISE_SAMPLED]
-    a, b, c = planes[segment].T
-    du, dv, disparity = (
-        values[::NOISE_SAMPLED] for values in (matches.du, matches.dv, matches.disparity)
-    )
-    residuals = np.abs(a * du + b * dv + c - disparity)
+    size = np.diff(matches.start)
+    chosen = np.arange(len(matches.du))
+    if number is not None:
+        chosen = chosen + np.repeat(number - matches.start[:-1], size)
+    chosen = np.flatnonzero(chosen % NOISE_SAMPLED == 0)
+    a, b, c = planes[np.repeat(np.arange(len(planes)), size)[chosen]].T
+    du, dv, disparity = (v[chosen] for v in (matches.du, matches.dv, matches.disparity))
+    residuals: Floats = np.abs(a * du + b * dv + c - disparity)
+    return residuals
+
+
+def noise_of_residuals(residuals: Floats) -> float:
+    """Return the deviation of a normal distribution with as many small residuals."""
     if residuals.size == 0:
         return 0.0
     return float(np.quantile(residuals, NOISE_QUANTILE)) / NOISE_QUANTILE_OF_ONE

@@ -231,3 +231,14 @@ def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
         for x in range(width):
             _update_sums(sums, labels[y, x], 1, x, y, lab)
     return sums
+
+
+@njit(cache=True, nogil=True)
+def piece_origins(pieces: Ints, labels: Ints, count: int) -> tuple[Starts, Starts]:
+    """Return how many pixels each piece has, and the label that it is a piece of."""
+    size, origin = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    flat, label = pieces.reshape(-1), labels.reshape(-1)
+    for p in range(flat.size):
+        size[flat[p]] += 1
+        origin[flat[p]] = label[p]
+    return size, origin

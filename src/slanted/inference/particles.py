@@ -15,16 +15,19 @@ from slanted.model.planes import shifted_planes
 from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
+    from slanted.inference.remembered import Remembered
     from slanted.settings import Settings
 
 
 def propose(
     regions: Regions,
-    observations: Observations,
+    observations: Observations | None,
     planes: Floats,
     labels: Ints,
     iteration: int,
     settings: Settings,
+    remembered: Remembered | None = None,
+    moments: Floats | None = None,
 ) -> Floats:
     """Return (n, N, 3) particles around the current planes.
 
@@ -40,6 +43,10 @@ def propose(
         ``inference.proposals``: ``paper`` draws all N from Gaussians with the paper's schedule;
         ``paper+incumbent`` keeps the current plane among them; ``mixture`` adds a joint fit of
         all planes and neighbours' planes, and scales its Gaussians to the segment's size.
+    remembered
+        Planes of the frame before; the mixture takes them instead of its Gaussians.
+    moments
+        Of the matches near the planes, for `fit_jointly`, if there are no observations.
     """
     inference = settings.inference
     count = inference.particles
@@ -52,10 +59,14 @@ def propose(
         if kind == "paper+incumbent":
             particles[:, 0] = planes
         return particles
-    refit = fit_jointly(regions, observations, planes, labels, settings.model)
+    refit = fit_jointly(regions, observations, planes, labels, settings.model, moments)
     neighbours = round(inference.mixture_neighbours * max(0, count - 2))
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)
+    if remembered is not None:
+        neighbours = max(0, min(neighbours, count - 3))  # one of few is still for the past
+        rest = drawn[:, neighbours:]
+        drawn[:, neighbours:] = remembered.at(regions, rest.shape[1], rest)
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
     return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
 

@@ -21,19 +21,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.convex_bp import solve
-from slanted.inference.local_fit import fit_local_planes, match_noise
-from slanted.inference.messages_topology import Topology, build_topology
-from slanted.inference.particles import propose
-from slanted.model.build import build_factor_graph
-from slanted.model.energy import Energies, energy
-from slanted.model.observations import Observations, observe
+from slanted.inference.messages_topology import build_topology
+from slanted.inference.terms import Terms, WholeImage
+from slanted.model.energy import Energies
+from slanted.model.observations import observe
 from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
+    from slanted.inference.remembered import Remembered
     from slanted.matching.census import Words
-    from slanted.model.factor_graph import FactorGraph
     from slanted.settings import ModelSettings, Settings
 
 
@@ -150,11 +147,13 @@ def infer(
     *,
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
+    remembered: Remembered | None = None,
     start: Start | None = None,
     draws: int | None = None,
     measure: bool = True,
     threads: int = 1,
     watch: Watch | None = None,
+    terms: Terms | None = None,
 ) -> Inference:
     """Minimise the energy over planes and labels.
 
@@ -170,6 +169,8 @@ def infer(
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
     words
         Census words of both views, for φ_pho; without them it is 0.
+    remembered
+        Planes of the frame before, to be among the particles.
     start
         What to go on from; by default the local fits.
     draws
@@ -181,26 +182,31 @@ def infer(
     watch
         Called with the state before the first iteration and after every one; what it raises ends
         the run.
+    terms
+        The observations in another form, such as tiles; by default those of the whole image.
     """
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
-    observations = observe(regions, matched, weights, lowest, words)
+    if terms is None:
+        observations = observe(regions, matched, weights, lowest, words)
+        terms = WholeImage(regions, observations, settings, threads)
     if start is None:
-        local = fit_local_planes(regions, observations, settings.model.truncation)
+        local = terms.local_planes()
         count = settings.inference.iterations if draws is None else draws
-        start = Start(local, match_noise(observations, local), 0, count)
+        start = Start(local, terms.noise(local), 0, count)
     else:
         start = replace(start, planes=start.planes - floor)
-    observations = observations.scaled(data_scale(start.noise, settings.model))
+    terms = terms.scaled(data_scale(start.noise, settings.model))
+    if remembered is not None:
+        remembered = replace(remembered, planes=remembered.planes - floor)
 
     def tell(planes: Floats, labels: Ints, iteration: Iteration | None) -> None:
         if watch is not None:
             watch(Snapshot(regions, planes + floor, labels, iteration))
 
-    found = _infer(regions, observations, start, settings, threads, tell)
+    found = _infer(regions, terms, start, settings, remembered, tell)
     if measure:
-        features = energy(regions, observations, found.planes, found.labels, settings.model)
-        found = replace(found, energies=features)
+        found = replace(found, energies=terms.energies(found.planes, found.labels))
     return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
 
 
@@ -252,31 +258,31 @@ def lowest_disparity(settings: Settings) -> float:
 
 def _infer(
     regions: Regions,
-    observations: Observations,
+    terms: Terms,
     start: Start,
     settings: Settings,
-    threads: int,
+    remembered: Remembered | None,
     tell: Callable[[Floats, Ints, Iteration | None], None],
 ) -> Inference:
     planes, labels, inference = start.planes, start.labels, settings.inference
     initial, topology, bound = None, None, -inf
     if labels is None:
-        graph = build_factor_graph(regions, observations, planes[:, None], settings.model)
+        graph = terms.graph(planes[:, None])
         topology = build_topology(graph)
         # Messages would improve these labels little, and the iterations do so anyway.
         sweeps = 0 if start.count else inference.sweeps
-        initial = _solve(graph, topology, settings, threads, None, sweeps)
+        initial = terms.solve(graph, topology, None, sweeps)
         labels, bound = initial.labels, initial.bound
     tell(planes, labels, None)
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
-        particles = propose(regions, observations, planes, labels, t, settings)
-        graph = build_factor_graph(regions, observations, particles, settings.model)
+        particles = terms.particles(planes, labels, t, remembered)
+        graph = terms.graph(particles)
         topology = topology or build_topology(graph)
         keeps = inference.proposals != "paper"
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = _solve(graph, topology, settings, threads, incumbent, inference.sweeps)
+        solution = terms.solve(graph, topology, incumbent, inference.sweeps)
         planes = particles[np.arange(regions.count), solution.planes]
         labels, bound = solution.labels, solution.bound
         margins = _margins(regions, particles, solution)
@@ -298,28 +304,6 @@ def _infer(
         iterations=tuple(iterations),
         confidence=confidence,
         noise=start.noise,
-    )
-
-
-def _solve(
-    graph: FactorGraph,
-    topology: Topology,
-    settings: Settings,
-    threads: int,
-    incumbent: tuple[Ints, Ints] | None,
-    sweeps: int,
-) -> Solution:
-    inference = settings.inference
-    return solve(
-        graph,
-        epsilon=inference.epsilon,
-        max_sweeps=sweeps,
-        check_every=inference.check_every,
-        gap_tolerance=inference.gap_tolerance,
-        progress_tolerance=inference.progress_tolerance,
-        threads=threads,
-        topology=topology,
-        incumbent=incumbent,
     )
 
 

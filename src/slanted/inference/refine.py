@@ -6,9 +6,10 @@ Not in the paper, whose superpixels are fixed; its authors' later SPS-Stereo mov
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,9 @@ from slanted.regions.structure import Floats, Ints, Regions
 from slanted.segmentation.colour import lab_planes
 
 if TYPE_CHECKING:
+    from slanted.inference.remembered import Remembered
     from slanted.inference.rim import Views
+    from slanted.inference.terms import Terms
     from slanted.matching import Image
     from slanted.matching.census import Words
     from slanted.settings import Settings
@@ -47,8 +50,10 @@ def infer_and_refine(
     weights: Map | None = None,
     words: Words | None = None,
     views: Views | None = None,
+    remembered: Remembered | None = None,
     threads: int = 1,
     watch: Watch | None = None,
+    terms: Callable[[Regions], Terms] | None = None,
 ) -> tuple[Regions, Inference]:
     """Minimise the energy over planes and labels, and refine the segments in between.
 
@@ -64,8 +69,10 @@ def infer_and_refine(
     views
         Grey values of the pair, from `slanted.inference.rim.views_of_pair`; without them rims are
         not looked at.
-    matched, settings, weights, words, threads, watch
+    matched, settings, weights, words, remembered, threads, watch
         As for `slanted.inference.pcbp.infer`.
+    terms
+        Makes the energy of segments, if not from the whole image.
 
     Returns
     -------
@@ -73,26 +80,36 @@ def infer_and_refine(
         The last segments, and the solution on them. ``inference.iterations`` and
         ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
     """
-    solve = partial(
+    infer_whole = partial(
         infer,
         matched=matched,
         settings=settings,
         weights=weights,
         words=words,
+        remembered=remembered,
         threads=threads,
         watch=watch,
     )
+
+    def solve(regions: Regions, **options: Any) -> Inference:
+        return infer_whole(regions, **options, terms=None if terms is None else terms(regions))
+
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
-    lab, right = lab_planes(image), right_view(matched)
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
-        believed = matched
+        # Of a large image each map counts: what the next step does not need is let go.
+        del regions
+        lab, believed = lab_planes(image), matched
         if views is not None and settings.refinement.rim and step == rounds:
             # Later rounds would fit planes to what earlier planes said.
             believed = redecide_rims(segments, planes, matched, lab, views, settings.refinement)
-        segments = move_boundaries(segments, lab, believed, right, planes, settings.refinement)
+        segments = move_boundaries(
+            segments, lab, believed, right_view(matched), planes, settings.refinement
+        )
+        del lab, believed
         regions = build_regions(segments, image)
+        del segments
         planes = shifted_planes(planes, regions.centre)
         count = settings.refinement.iterations
         # Worth no solver of their own: the iterations that follow find better ones.

@@ -29,7 +29,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.move_kernels import MoveWeights, move_pixels, segment_sums
+from slanted.inference.move_kernels import (
+    MoveWeights,
+    move_pixels,
+    piece_origins,
+    segment_sums,
+)
 from slanted.inference.plane_kernels import draw_planes
 from slanted.matching.patch_kernels import find_patches
 from slanted.model.planes import check_planes, shifted_planes
@@ -37,7 +42,7 @@ from slanted.model.visibility import SLACK
 from slanted.regions.edges import adjacent_pairs
 from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Floats, Ints, Regions, Starts
-from slanted.segmentation.connectivity import split_connected
+from slanted.segmentation.connectivity import rename, split_connected
 
 if TYPE_CHECKING:
     from slanted.settings_refinement import RefinementSettings
@@ -200,20 +205,23 @@ def split_segments(
         (H, W) the matches that made the patches; small pieces may have joined these.
     """
     patches = _patches(regions, matched, planes, settings, lowest, highest)
-    marked = np.where(patches < 0, regions.labels, patches + np.int32(regions.count))
+    core = patches >= 0
     cut = np.zeros(regions.count + int(patches.max()) + 1, np.bool_)
-    cut[regions.labels[patches >= 0]] = True
+    cut[regions.labels[core]] = True
+    marked = patches + np.int32(regions.count)
+    np.copyto(marked, regions.labels, where=~core)
+    del patches
     pieces = split_connected(marked)
-    size = np.bincount(pieces.reshape(-1))
-    origin = np.empty(len(size), np.int64)
-    origin[pieces] = marked
+    size, origin = piece_origins(pieces, marked, int(pieces.max()) + 1)
+    del marked
     into = _join_small(pieces, size, cut[origin])
     kept = np.flatnonzero(into == np.arange(len(into)))
     kept = kept[np.argsort(origin[kept], kind="stable")]
     number = np.empty(len(into), np.int32)
     number[kept] = np.arange(len(kept))
     parent = np.where(origin[kept] < regions.count, origin[kept], -1)
-    return number[into][pieces], parent, patches >= 0
+    rename(pieces, number[into])
+    return pieces, parent, core
 
 
 def _patches(
@@ -244,7 +252,8 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     into = np.arange(len(size))
     waiting = loose & (size < SMALLEST_PIECE)
     while waiting.any() and not waiting.all():
-        merged = into[pieces].astype(np.int32)
+        merged = pieces.copy()
+        rename(merged, into)
         edges, length = adjacent_pairs(merged, row_runs(merged), len(size))
         here, there = np.concatenate([edges, edges[:, ::-1]]).T
         usable = waiting[here] & ~waiting[there]

@@ -122,15 +122,27 @@ def exchange(
     moved
         λ − λ / M_α, to be added to the variables' own costs.
     """
+    return agree(_own_messages(local, parts), moved, parts)
+
+
+def agree(own: Messages, moved: Messages, parts: Parts) -> tuple[Messages, Messages, Messages]:
+    """Do the same as `exchange` with the messages of all variables, each from its own part."""
     whole, share, rest = [], [], []
     for k, field in enumerate(fields(Messages)):
-        owner, copies = parts.owners[k], parts.copies[k]
-        known = np.stack([getattr(part, field.name) for part in local])
-        chosen = np.take_along_axis(known, owner[None, ..., None], axis=0)[0]
+        chosen, copies = getattr(own, field.name), parts.copies[k]
         whole.append(chosen + getattr(moved, field.name))
         share.append(whole[-1] / copies.reshape(-1, *(1,) * (chosen.ndim - 1)))
         rest.append(whole[-1] - share[-1])
     return Messages(*whole), Messages(*share), Messages(*rest)
+
+
+def _own_messages(local: list[Messages], parts: Parts) -> Messages:
+    """Take each message from the part that owns its variable."""
+    chosen = []
+    for owner, field in zip(parts.owners, fields(Messages), strict=True):
+        known = np.stack([getattr(part, field.name) for part in local])
+        chosen.append(np.take_along_axis(known, owner[None, ..., None], axis=0)[0])
+    return Messages(*chosen)
 
 
 def sweep_parts(
@@ -160,6 +172,36 @@ def part_sweepers(
     return [Sweeper(problem, topology, schedule) for schedule in parts.schedules]
 
 
+def sweep_own(
+    graph: FactorGraph,
+    topology: Topology,
+    copy: Problem,
+    divided: Messages,
+    moved: Messages,
+    parts: Parts,
+    sweeps: int,
+    epsilon: float,
+    executor: ThreadPoolExecutor,
+) -> Messages:
+    """Sweep each part alone, as `sweep_parts` does, and keep of each its own variables' messages.
+
+    Memory then grows with the threads, not with the parts.
+    """
+    planes, labels = reparametrised(graph, copy, moved)
+    problem = replace(copy, plane_costs=planes, label_costs=labels)
+    found = Messages.zeros(graph)
+
+    def one(part: int) -> None:
+        sweeper = Sweeper(problem, topology, parts.schedules[part])
+        messages = sweep_parts([sweeper], divided, sweeps, epsilon)[0]
+        for owner, field in zip(parts.owners, fields(Messages), strict=True):
+            own = owner == part
+            getattr(found, field.name)[own] = getattr(messages, field.name)[own]
+
+    list(executor.map(one, range(len(parts.schedules))))
+    return found
+
+
 def solve_split(
     graph: FactorGraph,
     part_of_segment: NDArray[np.integer],
@@ -174,6 +216,8 @@ def solve_split(
     progress_tolerance: float = 1e-6,
     threads: int = 1,
     messages: Messages | None = None,
+    incumbent: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
+    topology: Topology | None = None,
 ) -> Solution:
     """Minimise the energy of a factor graph, part by part; see `slanted.inference.convex_bp.solve`.
 
@@ -185,7 +229,9 @@ def solve_split(
         (n,) part of each segment, from 0 on.
     sweeps_per_exchange, rounds
         Sweeps of each part before an exchange, and the most exchanges.
-    epsilon, plane_count, label_count, factor_count, gap_tolerance, progress_tolerance, messages
+    epsilon, plane_count, label_count, factor_count, gap_tolerance, progress_tolerance
+        As of `solve`.
+    messages, incumbent, topology
         As of `solve`.
     threads
         Parts swept at a time; the result does not depend on it.
@@ -205,21 +251,23 @@ def solve_split(
     problem = build_problem(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count
     )
-    topology = build_topology(graph)
+    topology = topology or build_topology(graph)
     parts = cut(graph, topology, part.astype(np.int32))
     copy = divide(problem, parts)
     start = starting_messages(graph, messages)
     run = Run(graph, problem, topology, start, gap_tolerance)
+    if incumbent is not None:
+        run.propose(run.decoder.labelling(*incumbent))
     run.check(0, epsilon)
     rule: Rule = "sweeps"
     with ThreadPoolExecutor(threads) as executor:
-        whole, divided, moved = exchange(
-            [start] * len(parts.schedules), Messages.zeros(graph), parts
-        )
+        whole, divided, moved = agree(start, Messages.zeros(graph), parts)
         for k in range(1, rounds + 1):
-            sweepers = part_sweepers(graph, topology, copy, moved, parts)
-            local = sweep_parts(sweepers, divided, sweeps_per_exchange, epsilon, executor)
-            whole, divided, moved = exchange(local, moved, parts)
+            own = sweep_own(
+                *(graph, topology, copy, divided, moved, parts, sweeps_per_exchange, epsilon),
+                executor,
+            )
+            whole, divided, moved = agree(own, moved, parts)
             run.messages = whole
             sweep = k * sweeps_per_exchange
             if sweep >= run.decode_at:

@@ -32,6 +32,10 @@ DISPARITY_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 KITTI_SCALE = 256.0
 
 
+ROWS_AT_A_TIME = 256
+"""Rounded with 64 bits; all at once would take several times the memory of the map."""
+
+
 def known_format(name: str) -> str:
     """Return a format's name, or refuse it.
 
@@ -182,13 +186,18 @@ def _levels(
 ) -> NDArray[np.uint8 | np.uint16]:
     """Round to grey levels; 0 means unknown, so the smallest known disparity becomes level 1."""
     largest = int(np.iinfo(dtype).max)
-    is_known = ~np.isnan(disparity)
-    levels = np.rint(np.where(is_known, disparity, 0).astype(np.float64) * scale)
-    too_large = levels > largest
-    if too_large.any():
+    highest = float(np.nanmax(disparity, initial=0))
+    if np.rint(highest * scale) > largest:
+        too_large = np.rint(disparity.astype(np.float64) * scale) > largest
         raise InputError(
             f"disparity: the {format} format holds at most {largest / scale:.6g} pixels, but"
             f" {too_large.sum()} of {disparity.size} pixels exceed it (largest"
-            f" {np.nanmax(disparity):.6g}); write .pfm, .npy or .tiff instead"
+            f" {highest:.6g}); write .pfm, .npy or .tiff instead"
         )
-    return np.where(is_known, np.maximum(levels, 1), 0).astype(dtype)
+    levels = np.zeros(disparity.shape, dtype)
+    for first in range(0, len(disparity), ROWS_AT_A_TIME):
+        rows = slice(first, first + ROWS_AT_A_TIME)
+        is_known = ~np.isnan(disparity[rows])
+        exact = np.rint(np.where(is_known, disparity[rows], 0).astype(np.float64) * scale)
+        levels[rows] = np.where(is_known, np.maximum(exact, 1), 0)
+    return levels

@@ -7,16 +7,12 @@ are exchanged. A backend has a number of owners and runs plain functions in the 
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slanted.errors import InputError
-
-ANSWER_SECONDS = 10
-"""How long a scheduler may take to answer."""
+from slanted.dask_client import connect, workers_of
+from slanted.processes import end_with_parent
 
 
 class Pending(Protocol):
@@ -84,7 +80,7 @@ class Processes:
         self.owners = owners
         context = get_context("spawn")  # forking a process that has threads may hang
         self._pools = [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
+            ProcessPoolExecutor(1, mp_context=context, initializer=end_with_parent)
             for _ in range(owners)
         ]
 
@@ -111,26 +107,8 @@ class Dask:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise InputError(
-                "scheduler: expected the package `distributed`, which is not installed; run "
-                "`pip install slanted[dask]`, or leave the scheduler out"
-            ) from None
-        try:
-            self._client = Client(address, timeout=ANSWER_SECONDS)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"scheduler: expected a Dask scheduler at {address}, got no answer ({error}); "
-                "start it with `dask scheduler` and check the address"
-            ) from error
-        self._workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
-        if not self._workers:
-            self._client.close()
-            raise InputError(
-                f"scheduler: expected workers at {address}, got none; start `dask worker {address}`"
-            )
+        self._client = connect(address)
+        self._workers = sorted(workers_of(self._client))
         self.owners = len(self._workers)
 
     def submit(self, owner: int, function: Callable[..., Any], *arguments: Any) -> Pending:
@@ -156,20 +134,3 @@ def open_backend(workers: int, scheduler: str | None = None) -> Backend:
     if scheduler is not None:
         return Dask(scheduler)
     return Processes(workers) if workers > 1 else Here()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent ends, however that comes about.
-
-    A parent that was killed tells nobody, and its children would wait for work for ever.
-    """
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

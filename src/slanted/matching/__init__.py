@@ -101,23 +101,38 @@ def find_matches(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
 ) -> tuple[Disparity, Confidence | None]:
     """Match a pair as `match` does, and return the matcher's confidence too if it has one."""
-    import numpy as np
-
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.images import as_8_bit, check_pair
-    from slanted.matching.out_of_view import drop_out_of_view
 
     left, right = check_pair(left, right)
-    found = _MATCHERS[settings.method]
-    function: Any = import_module(found).match if isinstance(found, str) else found
     left8, right8 = as_8_bit(left, right)
     if searched is None:
         searched = disparity_range(left8, right8, settings)
-    answer = function(left8, right8, searched, settings)
-    disparity, confidence = answer if isinstance(answer, tuple) else (answer, None)
+    return drop_impossible(*run_matcher(left8, right8, searched, settings), settings)
+
+
+def run_matcher(
+    left: Image, right: Image, searched: DisparityRange, settings: MatchingSettings
+) -> tuple[Disparity, Confidence | None]:
+    """Return what the matcher itself finds in an 8-bit pair."""
+    found = _MATCHERS[settings.method]
+    function: Any = import_module(found).match if isinstance(found, str) else found
+    answer = function(left, right, searched, settings)
+    return answer if isinstance(answer, tuple) else (answer, None)
+
+
+def drop_impossible(
+    disparity: Disparity, confidence: Confidence | None, settings: MatchingSettings
+) -> tuple[Disparity, Confidence | None]:
+    """Make unknown, in place, what lies outside the right image or is most likely a stray."""
+    import numpy as np
+
+    from slanted.matching.out_of_view import drop_out_of_view
+
     # Matchers pad the right image; what matches outside it is made up.
-    match_column = np.arange(left.shape[1], dtype=np.float32) - disparity
-    outside = (match_column < 0) | (match_column > left.shape[1] - 1)
+    width = disparity.shape[1]
+    match_column = np.arange(width, dtype=np.float32) - disparity
+    outside = (match_column < 0) | (match_column > width - 1)
     disparity[outside] = np.nan
     if settings.out_of_view:
         drop_out_of_view(disparity, settings.out_of_view / 100)

@@ -111,12 +111,28 @@ def match_details(
             inside = slice(core.start - seen.start, core.stop - seen.start)
             for name, values in vars(band).items():
                 getattr(found, name)[core] = values[inside]
-    if settings.speckle_size:
-        drop_speckles(found.disparity, searched, settings.speckle_size, settings.speckle_range)
-    if settings.census.median:
-        take_medians(found.disparity, settings.census.median)
+    clean_up(found.disparity, searched, settings)
     found.confidence[np.isnan(found.disparity)] = 0.0
     return found
+
+
+def match_rows(
+    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Match one band of an 8-bit pair, as `match_details` does before it cleans up the whole."""
+    with row_pool(current_threads()) as for_rows:
+        band = _match_band(_grey(left), _grey(right), searched, settings, for_rows)
+    return band.disparity, band.confidence
+
+
+def clean_up(
+    disparity: NDArray[np.float32], searched: DisparityRange, settings: MatchingSettings
+) -> None:
+    """Drop speckles and take medians, in place."""
+    if settings.speckle_size:
+        drop_speckles(disparity, searched, settings.speckle_size, settings.speckle_range)
+    if settings.census.median:
+        take_medians(disparity, settings.census.median)
 
 
 def bands(height: int, width: int, disparities: int) -> Iterator[tuple[slice, slice]]:

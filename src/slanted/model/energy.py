@@ -89,19 +89,28 @@ def energy(
     edge = np.arange(len(labels))
     boundary = boundary_cost(regions, observations, particles, settings.truncation)[:, :, 0]
     compatibility = compatibility_cost(regions, particles, settings)[:, :, 0, 0]
-    around3 = labels[regions.junctions3_edges].T
-    around4 = labels[regions.junctions4_edges].T
-    kinds = junction4_kinds(regions.junctions4)
+    jct, crs = junction_energies(regions, labels, settings)
     return Energies(
         seg=float(disparity_cost(regions, observations, particles, settings.truncation).sum()),
         bdy1=float((_OWNERSHIP[labels] * boundary).sum()),
         bdy2=float(compatibility[edge, labels].sum()),
-        jct=float(junction3_cost(settings)[tuple(around3)].sum()),
-        crs=float(junction4_cost(settings)[kinds, *around4].sum()),
+        jct=jct,
+        crs=crs,
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
         vis=float(visibility_cost(regions, observations, particles).sum()),
         pho=float(photometric_cost(regions, observations, particles).sum()),
     )
+
+
+def junction_energies(
+    regions: Regions, labels: NDArray[np.integer], settings: ModelSettings
+) -> tuple[float, float]:
+    """Return φ_jct and φ_crs, which know labels alone."""
+    around3 = labels[regions.junctions3_edges].T
+    around4 = labels[regions.junctions4_edges].T
+    kinds = junction4_kinds(regions.junctions4)
+    three = float(junction3_cost(settings)[tuple(around3)].sum())
+    return three, float(junction4_cost(settings)[kinds, *around4].sum())
 
 
 def cheapest_labels(regions: Regions, planes: Floats, settings: ModelSettings) -> Ints:

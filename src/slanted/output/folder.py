@@ -203,6 +203,9 @@ def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint
     """Return the pictures of a result by file name, each with its legend."""
     regions, labels, confidence = result.regions, result.labels, result.confidence
     pictures = {"disparity_colour.png": disparity_picture(result.disparity)}
+    if result.disparity.size > result.settings.tiles.above:
+        # The others take more memory than the run did, and no screen shows as much.
+        return {**pictures, "energy.png": energy_chart(result.inference)}
     if left is not None:
         segments = paint_regions(left, regions)
         boundaries = paint_labels(left, regions, labels)

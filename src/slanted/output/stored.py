@@ -114,7 +114,7 @@ def read_result(folder: Path) -> Result:
     from slanted.result import Result
     from slanted.settings import Settings
 
-    arrays = _read_arrays(folder / ARRAYS)
+    arrays = read_arrays(folder / ARRAYS)
     record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)
     try:
@@ -204,7 +204,8 @@ def _check_arrays(arrays: dict[str, Any], regions: Regions) -> None:
         raise ValueError("labels are out of range")
 
 
-def _read_arrays(path: Path) -> dict[str, Any]:
+def read_arrays(path: Path) -> dict[str, Any]:
+    """Read the arrays of ``result.npz`` by name."""
     from slanted.io import read_bytes
 
     try:

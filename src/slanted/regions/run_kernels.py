@@ -6,14 +6,17 @@ intervals a row: what two segments share is found run against run, not pixel aga
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from slanted.regions.structure import Ints, Starts
 
 
 @njit(cache=True, nogil=True)
-def row_runs(labels: Ints) -> tuple[Ints, Starts]:
+def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
     """Cut each row into runs of equal labels.
 
     Returns
@@ -51,28 +54,54 @@ def count_pieces(labels: Ints, count: int) -> Ints:
     Every run is a piece of its own until it is found to touch one of the same label in the row
     above (union-find).
     """
+    begin, row_start = row_runs(labels)
+    root = _joined_runs(labels, begin, row_start)
+    flat = labels.reshape(-1)
+    pieces = np.zeros(count, np.int32)
+    for run in range(len(root)):
+        pieces[flat[begin[run]]] += root[run] == run
+    return pieces
+
+
+@njit(cache=True, nogil=True)
+def number_pieces(labels: NDArray[np.integer[Any]], numbers: Ints) -> int:
+    """Give every 4-connected piece of equal labels a number, in raster order; return how many.
+
+    `numbers` (H, W) takes them.
+    """
+    begin, row_start = row_runs(labels)
+    root = _joined_runs(labels, begin, row_start)
+    number = np.empty(len(root), np.int32)
+    used = 0
+    flat = numbers.reshape(-1)
+    for run in range(len(root)):
+        # A piece's root is its first run: that has its number already.
+        first = _find(root, run)
+        if first == run:
+            number[run] = used
+            used += 1
+        number[run] = number[first]
+        for p in range(begin[run], begin[run + 1]):
+            flat[p] = number[run]
+    return used
+
+
+@njit(cache=True, nogil=True)
+def _joined_runs(labels: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
+    """Join runs of one label that touch (union-find); a piece's root is the first of its runs."""
     width = labels.shape[1]
     flat = labels.reshape(-1)
-    begin, row_start = row_runs(labels)
     root = np.arange(len(begin) - 1)
-    pieces = np.zeros(count, np.int32)
-    for y in range(labels.shape[0]):
-        for run in range(row_start[y], row_start[y + 1]):
-            pieces[flat[begin[run]]] += 1
-        if y == 0:
-            continue
+    for y in range(1, labels.shape[0]):
         above, here = row_start[y - 1], row_start[y]
         while here < row_start[y + 1]:
-            label = flat[begin[here]]
-            if flat[begin[above]] == label:
+            if flat[begin[above]] == flat[begin[here]]:
                 first, second = _find(root, above), _find(root, here)
-                if first != second:
-                    root[second] = first
-                    pieces[label] -= 1
+                root[max(first, second)] = min(first, second)
             above_end, here_end = begin[above + 1] + width, begin[here + 1]
             above += above_end <= here_end
             here += here_end <= above_end
-    return pieces
+    return root
 
 
 @njit(cache=True, nogil=True)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PIXELS_A_SEGMENT = 600
 FEWEST_PIXELS_A_SEGMENT = 150
 FEWEST_BY_ITSELF, MOST_BY_ITSELF = 800, 2000
+MOST_PIXELS_A_SEGMENT = 3000
+"""Beyond which `MOST_BY_ITSELF` does not hold: a plane does not explain any number of pixels."""
 SMALLEST_MEAN = 4
 """Pixels that a segment must have on average; smaller ones have no plane."""
 INTERSECTION_REGIONS = 0.25
@@ -38,6 +40,7 @@ def segment(
     settings: SegmentationSettings,
     disparity: NDArray[np.float32] | None = None,
     ucm: Ucm | None = None,
+    band_pixels: int | None = None,
 ) -> Labels:
     """Cut an image into segments.
 
@@ -51,6 +54,8 @@ def segment(
         (H, W) initial disparity, NaN where unknown; needed by ``slic+disparity`` only.
     ucm
         From `make_ucm`, if it is at hand already.
+    band_pixels
+        Let SLIC see bands of about so many pixels, which overlap, instead of all at once.
 
     Returns
     -------
@@ -65,7 +70,7 @@ def segment(
     count = number_of_segments(image, settings)
     lab = lab_planes(image)
     if settings.method == "slic":
-        return slic(lab, count, settings.slic)
+        return slic(lab, count, settings.slic, band_pixels=band_pixels)
     if settings.method == "slic+disparity":
         if disparity is None:
             raise InputError(
@@ -76,7 +81,7 @@ def segment(
             raise InputError(
                 f"disparity: expected the image's shape, {image.shape[:2]}, got {disparity.shape}"
             )
-        return slic(lab, count, settings.slic, disparity)
+        return slic(lab, count, settings.slic, disparity, band_pixels)
     ucm = ucm or make_ucm(image, settings)
     if settings.method == "ucm":
         return _cut(ucm, settings, count)
@@ -86,12 +91,14 @@ def segment(
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
     """Return how many segments to ask for.
 
-    Auto is one for 600 pixels up to 2000; in smaller images one for 150, up to 800, as on KITTI.
+    Auto is one for 600 pixels up to 2000; in smaller images one for 150, up to 800, as on KITTI; in
+    images of more than 6 million pixels one for 3000.
     """
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:
         fewest = min(pixels // FEWEST_PIXELS_A_SEGMENT, FEWEST_BY_ITSELF)
-        return max(1, fewest, min(pixels // PIXELS_A_SEGMENT, MOST_BY_ITSELF))
+        most = max(MOST_BY_ITSELF, pixels // MOST_PIXELS_A_SEGMENT)
+        return max(1, fewest, min(pixels // PIXELS_A_SEGMENT, most))
     largest = max(1, pixels // SMALLEST_MEAN)
     if settings.count > largest:
         raise InputError(

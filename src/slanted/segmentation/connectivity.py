@@ -53,27 +53,41 @@ def connected_segments(
         remaining = _merge_small(
             order, sizes, colours, start, neighbours, root, chains, remaining, target, smallest
         )
-    merged: Labels = _renumber(root[parts], count)
+    rename(parts, root)
+    merged: Labels = _renumber(parts, count)
     return merged
 
 
 def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
     """Give the 4-connected parts of equal labels numbers 0 … n−1, in raster order."""
-    from skimage.measure import label
+    from slanted.regions.run_kernels import number_pieces
 
-    # skimage calls one value background; a value that does not occur makes it none.
-    parts = label(labels, background=int(labels.min()) - 1, connectivity=1)
-    return np.asarray(parts, np.int32) - np.int32(1)
+    parts = np.empty(labels.shape, np.int32)
+    number_pieces(np.ascontiguousarray(labels), parts)
+    return parts
 
 
+@njit(cache=True, nogil=True)
+def rename(labels: Labels, names: NDArray[np.integer[Any]]) -> None:
+    """Give each pixel the name of its label, in place; NumPy would copy the image twice for it."""
+    flat = labels.reshape(-1)
+    for p in range(flat.size):
+        flat[p] = names[flat[p]]
+
+
+@njit(cache=True, nogil=True)
 def _part_colours(
     lab: NDArray[np.uint8], parts: Labels, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return each part's number of pixels and its sums of L, a, b."""
-    flat = parts.reshape(-1)
-    sizes = np.bincount(flat, minlength=count)
-    sums = [np.bincount(flat, weights=plane.reshape(-1), minlength=count) for plane in lab]
-    return sizes, np.stack(sums, axis=1)
+    sizes, sums = np.zeros(count, np.int64), np.zeros((count, 3))
+    for y in range(parts.shape[0]):
+        for x in range(parts.shape[1]):
+            part = parts[y, x]
+            sizes[part] += 1
+            for f in range(3):
+                sums[part, f] += lab[f, y, x]
+    return sizes, sums
 
 
 @njit(cache=True, nogil=True)

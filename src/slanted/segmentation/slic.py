@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 BANDS = 4
 """Of rows that are summed on their own, by any thread."""
+BAND_OVERLAP = 4
+"""Rows of cells that a band sees beyond each of its ends."""
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
 
@@ -46,6 +49,7 @@ def slic(
     count: int,
     settings: SlicSettings,
     disparity: NDArray[np.float32] | None = None,
+    band_pixels: int | None = None,
 ) -> Labels:
     """Cut an image into superpixels of similar colour, position and, if given, plane of disparity.
 
@@ -60,6 +64,9 @@ def slic(
     disparity
         (H, W) initial disparity, NaN where unknown: pixels then also prefer the superpixel whose
         plane explains them, because colour alone does not see a grey car on a grey road.
+    band_pixels
+        Assign pixels in bands of about so many, each with `BAND_OVERLAP` rows of cells more at
+        both ends: a cell's shape depends on those around it, hardly on those farther off.
 
     Returns
     -------
@@ -68,9 +75,50 @@ def slic(
     """
     height, width = lab.shape[1:]
     columns, rows = _grid(height, width, count)
-    labels = _grid_labels(columns, rows)
     cells = (len(columns) - 1) * (len(rows) - 1)
     step = float(np.sqrt(height * width / cells))
+    labels = np.empty((height, width), np.int32)
+    for core, seen in _cell_bands(rows, height if band_pixels is None else band_pixels // width):
+        window = slice(rows[seen.start], rows[seen.stop])
+        found = _assign_cells(
+            np.ascontiguousarray(lab[:, window]),
+            columns,
+            rows[seen.start : seen.stop + 1] - rows[seen.start],
+            step,
+            settings,
+            None if disparity is None else np.ascontiguousarray(disparity[window]),
+        )
+        inside = slice(rows[core.start] - window.start, rows[core.stop] - window.start)
+        number = np.int32(seen.start * (len(columns) - 1))
+        labels[rows[core.start] : rows[core.stop]] = found[inside] + number
+    smallest = max(1, int(SMALLEST_SHARE * step * step))
+    counts = -(-count * 95 // 100), max(1, count * 105 // 100)
+    return connected_segments(labels, lab, smallest, counts)
+
+
+def _cell_bands(rows: NDArray[np.int32], height: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows of cells that each band of about `height` pixels is for, and those it sees."""
+    cells = len(rows) - 1
+    count = min(max(1, round(int(rows[-1]) / max(1, height))), cells)
+    for k in range(count):
+        first, last = cells * k // count, cells * (k + 1) // count
+        yield (
+            slice(first, last),
+            slice(max(0, first - BAND_OVERLAP), min(cells, last + BAND_OVERLAP)),
+        )
+
+
+def _assign_cells(
+    lab: NDArray[np.uint8],
+    columns: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    step: float,
+    settings: SlicSettings,
+    disparity: NDArray[np.float32] | None,
+) -> Labels:
+    """Give each pixel one of the cells about it, which follow their pixels, in turns."""
+    labels = _grid_labels(columns, rows)
+    cells = (len(columns) - 1) * (len(rows) - 1)
     centres = np.zeros((cells, 5), np.float32)
     mean_features(lab, labels, centres)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
@@ -98,9 +146,7 @@ def slic(
             mean_features(lab, labels, centres)
             if disparity is not None:
                 refit(settings.truncation)
-    smallest = max(1, int(SMALLEST_SHARE * step * step))
-    counts = -(-count * 95 // 100), max(1, count * 105 // 100)
-    return connected_segments(labels, lab, smallest, counts)
+    return labels
 
 
 def _grid(height: int, width: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -2,10 +2,19 @@
 
 `geometry` knows surfaces and views, `sampling` draws bodies at random, `render` paints both views,
 `partition` cuts the left one into segments, `scene` puts all together and labels the boundaries,
-`noise` makes the paper's data set for robustness.
+`video` drives past them, `noise` makes the paper's data set for robustness.
 """
 
 from slanted.synthetic.noise import NoisyScene, noise_set, noisy_scene
 from slanted.synthetic.scene import Scene, make_scene
+from slanted.synthetic.video import VideoFrame, make_video
 
-__all__ = ["NoisyScene", "Scene", "make_scene", "noise_set", "noisy_scene"]
+__all__ = [
+    "NoisyScene",
+    "Scene",
+    "VideoFrame",
+    "make_scene",
+    "make_video",
+    "noise_set",
+    "noisy_scene",
+]

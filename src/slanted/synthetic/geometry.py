@@ -70,17 +70,21 @@ class Hits:
     disparity: Floats
 
 
-def cast(surfaces: Sequence[Surface], x: Floats, v: Floats, *, right: bool) -> Hits:
+def cast(
+    surfaces: Sequence[Surface], x: Floats, v: Floats, *, right: bool, moved: float = 0.0
+) -> Hits:
     """Find the nearest surface at the points (x, v) of the left or of the right view.
 
     A left point (u, v) appears at x = u − d(u, v) in the right view. On one plane that is affine,
-    and u = (x + b v + c) / (1 − a) inverts it exactly.
+    and u = (x + b v + c) / (1 − a) inverts it exactly. A pair of cameras that has `moved` to the
+    right by some baselines sees it shifted by so many disparities more.
     """
+    baselines = moved + right
     shape = np.broadcast_shapes(x.shape, v.shape)
     hits = Hits(np.full(shape, -1, np.int32), np.zeros(shape), np.full(shape, -np.inf))
     for index, surface in enumerate(surfaces):
         a, b, c = surface.plane
-        u = np.broadcast_to((x + b * v + c) / (1.0 - a) if right else x, shape)
+        u = np.broadcast_to((x + baselines * (b * v + c)) / (1.0 - baselines * a), shape)
         d = surface.disparity(u, v)
         nearer = surface.covers(u, v) & (d > hits.disparity)
         hits.surface[nearer] = index

@@ -1,0 +1,133 @@
+"""Time and memory of `slanted run` from 1 to 100 megapixels, and the exponents they grow with.
+
+Pairs are synthetic, of one disparity range; each is run by the command line in a process of its
+own, whose peak resident memory is that of reading, estimating and writing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import record
+from slanted.synthetic.geometry import Surface, cast
+from slanted.synthetic.render import render, sample_textures
+from slanted.synthetic.sampling import Stage, sample_surfaces
+
+ROWS = 256
+"""That are drawn at a time: a scene of 100 megapixels would not fit otherwise."""
+RANGE = 128
+ASPECT = 1.5
+SCENE_WIDTH = 1225
+
+
+def main() -> None:
+    """Measure, fit exponents, and print both."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megapixels", type=float, nargs="+", default=[1, 3, 10, 30, 100])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--set", nargs="*", default=[], help="Settings, as key=value.")
+    arguments = parser.parse_args()
+    rows = []
+    for size in arguments.megapixels:
+        rows.append(measure(size, arguments.threads, arguments.set))
+        print(json.dumps(rows[-1]), file=sys.stderr)  # noqa: T201
+    record("scaling_pixels", arguments, {"rows": rows, "exponents": exponents(rows)})
+
+
+def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, Any]:
+    """Draw a pair, run it, and return what it took."""
+    width = round((1e6 * megapixels * ASPECT) ** 0.5)
+    height = round(1e6 * megapixels / width)
+    with tempfile.TemporaryDirectory() as folder:
+        draw_pair(Path(folder), width, height)
+        command = [sys.executable, "-m", "slanted", "run", "left.ppm", "right.ppm", "--json"]
+        command += ["--max-disparity", str(RANGE), "--threads", str(threads), "-o", "out"]
+        for setting in settings:
+            command += ["--set", setting]
+        start = time.perf_counter()
+        output, peak = run_and_watch(command, folder)
+        seconds = time.perf_counter() - start
+        found = json.loads(output)
+        truth = np.load(Path(folder) / "disparity.npy", mmap_mode="r")
+        wrong = share_wrong(np.load(Path(folder) / "out" / "disparity.npy", mmap_mode="r"), truth)
+    return {
+        "megapixels": width * height / 1e6,
+        "width": width,
+        "height": height,
+        "segments": found["segments"],
+        "seconds": seconds,
+        "stages": found["seconds"],
+        "peak_gb": peak / 2**30,
+        "gap_percent": found["gap_percent"],
+        "out_1px_percent": wrong,
+    }
+
+
+def run_and_watch(command: list[str], folder: str) -> tuple[str, int]:
+    """Run a command and return what it printed and its peak resident memory, in bytes."""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        output = process.stdout.read() if process.stdout is not None else ""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    return output, usage.ru_maxrss * 1024
+
+
+def draw_pair(folder: Path, width: int, height: int) -> None:
+    """Write left.ppm, right.ppm and the exact disparity, a few rows at a time."""
+    rng = np.random.default_rng(7)
+    zoom = width / SCENE_WIDTH
+    stage = Stage(SCENE_WIDTH, round(SCENE_WIDTH / ASPECT), 4.0, 100.0)
+    small = sample_surfaces(rng, stage, objects=8, background=3)
+    # The same scene with more pixels, and a baseline that keeps the disparities.
+    surfaces = [Surface(s.plane / (zoom, zoom, 1), s.support * (1, 1, zoom), s.body) for s in small]
+    textures = sample_textures(rng, len(surfaces), amplitude=110.0, colour_contrast=1.0)
+    u = np.arange(width, dtype=np.float64)[None]
+    truth = np.lib.format.open_memmap(
+        folder / "disparity.npy", "w+", np.float32, shape=(height, width)
+    )
+    with (folder / "left.ppm").open("wb") as left, (folder / "right.ppm").open("wb") as right:
+        for file in (left, right):
+            file.write(f"P6\n{width} {height}\n255\n".encode())
+        for first in range(0, height, ROWS):
+            v = np.arange(first, min(first + ROWS, height), dtype=np.float64)[:, None]
+            for file, is_right in ((left, False), (right, True)):
+                seen = cast(surfaces, u, v, right=is_right)
+                noise = 4.0 * rng.standard_normal((*seen.surface.shape, 3), np.float32)
+                file.write(render(seen, v, textures, noise).tobytes())
+                if not is_right:
+                    truth[first : first + ROWS] = seen.disparity
+
+
+def share_wrong(found: np.ndarray, truth: np.ndarray) -> float:
+    """Return the percentage of pixels that are off by more than a pixel."""
+    wrong = 0
+    for first in range(0, len(truth), ROWS):
+        rows = slice(first, first + ROWS)
+        wrong += int((np.abs(found[rows] - truth[rows]) > 1).sum())
+    return 100 * wrong / truth.size
+
+
+def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the slopes of the logarithms of time and memory over that of the pixels."""
+    size = np.log([row["megapixels"] for row in rows])
+    found = {}
+    for name in ("seconds", "peak_gb"):
+        values = np.log([row[name] for row in rows])
+        found[name] = float(np.polyfit(size, values, 1)[0]) if len(rows) > 1 else float("nan")
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Tiles against the whole on Middlebury's full-size scenes: energies, and errors at the seams."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import data_folder, record
+from slanted import Settings, estimate, read_disparity, read_image
+
+SCENES = ("Aloe", "Art", "Books", "Dolls", "Lampshade2", "Reindeer")
+NEAR = 12
+"""Rows from a seam that count as its own."""
+
+
+def main() -> None:
+    """Run every scene both ways."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pixels", type=int, default=250_000, help="Of a tile.")
+    parser.add_argument("--scenes", nargs="+", default=SCENES)
+    arguments = parser.parse_args()
+    root = data_folder() / "middlebury"
+    rows = [measure(root / name, arguments.pixels) for name in arguments.scenes]
+    record("tiles", arguments, rows)
+
+
+def measure(folder: Path, pixels: int) -> dict[str, Any]:
+    """Return how far the energies differ, and the errors of both at seams and elsewhere."""
+    left, right = read_image(folder / "view1.png"), read_image(folder / "view5.png")
+    truth = read_disparity(folder / "disp1.png", scale=1.0)
+    settings = Settings().with_text({"tiles.above": "1", "tiles.pixels": str(pixels)})
+    one, many = estimate(left, right), estimate(left, right, settings)
+    tiles = round(truth.size / pixels)
+    near = np.zeros(len(truth), np.bool_)
+    for k in range(1, tiles):
+        seam = len(truth) * k // tiles
+        near[seam - NEAR : seam + NEAR] = True
+    known = np.isfinite(truth) & (truth > 0)
+    row: dict[str, Any] = {"scene": folder.name, "tiles": tiles, "segments": one.regions.count}
+    row["energy_percent"] = 100 * (many.energy / one.energy - 1)
+    for name, result in (("whole", one), ("tiles", many)):
+        wrong = (np.abs(result.disparity - truth) > 2) & known
+        row[f"{name}_seams"] = 100 * float(wrong[near].sum() / known[near].sum())
+        row[f"{name}_elsewhere"] = 100 * float(wrong[~near].sum() / known[~near].sum())
+    return row
+
+
+if __name__ == "__main__":
+    main()

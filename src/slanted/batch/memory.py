@@ -1,0 +1,117 @@
+"""How much memory a pair takes, and how many workers therefore fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slanted.errors import InputError, SlantedError
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+
+PROCESS_BYTES = 300 * 2**20
+"""Of a worker with all libraries and kernels loaded, before it sees an image."""
+BYTES_A_PIXEL = 250
+"""Images, words, matches by segment and by boundary, the result and its pictures."""
+BYTES_A_TILED_PIXEL = 48
+"""Of an image in tiles: what is kept of all of it."""
+BYTES_A_CELL = 2
+"""Of a pixel and a disparity, while a pair is matched: its sum of costs."""
+AUTO_DISPARITIES = 0.25
+"""Of the width: what is reckoned with where the range is found from the pair."""
+USABLE = 0.9
+"""Share of the memory available that workers may fill together."""
+
+
+def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
+    """Return about how much a worker takes at most for a pair of some (height, width)."""
+    from slanted.matching.census_sgm import BAND_BYTES
+
+    height, width = size
+    matching = settings.matching
+    if matching.max_disparity is None:
+        disparities = int(AUTO_DISPARITIES * width)
+    else:
+        disparities = matching.max_disparity - matching.min_disparity
+    volume = min(height * width * disparities * BYTES_A_CELL, BAND_BYTES)
+    pixels = height * width
+    if pixels <= settings.tiles.above:
+        return PROCESS_BYTES + pixels * BYTES_A_PIXEL + volume
+    inside = pixels * BYTES_A_TILED_PIXEL
+    return PROCESS_BYTES + inside + max(volume, settings.tiles.pixels * BYTES_A_PIXEL)
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """Return the (height, width) that a file's header tells; nothing is decoded."""
+    from slanted.io.containers import read_header
+    from slanted.io.files import read_bytes
+
+    header = read_header(path, read_bytes(path))
+    return header.height_pixels, header.width_pixels
+
+
+def largest_pair(files: Iterable[Path], settings: Settings) -> int:
+    """Return what the largest of the images will take that can be run at all, in bytes.
+
+    What cannot be read, or would not fit if it were alone, fails by itself when its turn comes.
+    """
+    limit, largest = available_bytes(), 0
+    for file in files:
+        try:
+            needed = pair_bytes(image_size(file), settings)
+        except SlantedError:
+            continue
+        if needed <= USABLE * limit:
+            largest = max(largest, needed)
+    return largest
+
+
+def workers_that_fit(wanted: int, needed: int, available: int) -> int:
+    """Return how many workers may run at a time; at least one, which may yet fail."""
+    return max(1, min(wanted, int(USABLE * available) // max(needed, 1)))
+
+
+def refuse_what_does_not_fit(path: Path, settings: Settings) -> None:
+    """Raise if the pair of a left image would not fit, before anything is decoded."""
+    height, width = image_size(path)
+    needed, available = pair_bytes((height, width), settings), available_bytes()
+    if needed > available:
+        raise InputError(
+            f"{path}: expected a pair that fits the memory available, {available / 1e9:.1f} GB, "
+            f"got {width}×{height} pixels, which take about {needed / 1e9:.1f} GB; run it alone, "
+            "lower tiles.above and tiles.pixels, make the images smaller or set "
+            "matching.max_disparity"
+        )
+
+
+def available_bytes() -> int:
+    """Return the memory that processes may take now: the machine's, or this container's if less."""
+    found = [_meminfo(), _cgroup()]
+    known = [value for value in found if value is not None]
+    return min(known) if known else 2**62
+
+
+def _meminfo() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _cgroup() -> int | None:
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = int((folder / "memory.max").read_text())  # "max" if there is none
+        statistics = dict(
+            line.split() for line in (folder / "memory.stat").read_text().splitlines()
+        )
+        used = int((folder / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    # Pages of files are given back when memory is asked for.
+    return limit - used + int(statistics.get("inactive_file", 0))

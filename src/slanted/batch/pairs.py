@@ -1,0 +1,211 @@
+"""Pairs of images: from a folder in one of the usual layouts, or from a CSV manifest."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+from slanted.errors import FileError
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
+FOLDERS = (
+    ("image_2", "image_3"),
+    ("image_02", "image_03"),
+    ("colored_0", "colored_1"),
+    ("image_0", "image_1"),
+    ("image_00", "image_01"),
+    ("left", "right"),
+)
+"""Folders side by side whose files of one name are a pair; of several, the first: colour first."""
+STEMS = (("im0", "im1"), ("im2", "im6"), ("view1", "view5"))
+"""Files of Middlebury's scenes, a folder each."""
+WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
+LAYOUTS = (
+    "image_2/ and image_3/ (KITTI; also colored_0/1, image_0/1, left/ and right/) with files of "
+    "one name, im0 and im1 (Middlebury; also im2 and im6, view1 and view5), or names with left and "
+    "right"
+)
+RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
+"""Names in the output folder that are not for pairs."""
+COLUMNS = ("left", "right", "name")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair to run.
+
+    Parameters
+    ----------
+    name
+        Under which its result is kept: a relative path, with slashes.
+    left, right
+        The images; the right one need not exist, and the pair then fails by name.
+    """
+
+    name: str
+    left: Path
+    right: Path
+
+    def frame(self) -> tuple[str, int] | None:
+        """Return the sequence that the left file's name is from and its number there, if any."""
+        numbers = list(re.finditer(r"\d+", self.left.stem))
+        if not numbers:
+            return None
+        first, last = numbers[-1].span()
+        before, after = self.left.stem[:first], self.left.stem[last:]
+        return str(self.left.parent / f"{before}#{after}"), int(numbers[-1].group())
+
+
+def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
+    """Return the pairs of a folder, searched with all its folders, or of a manifest, by name.
+
+    Parameters
+    ----------
+    source
+        A folder, or a CSV file with a header ``left,right`` and, if wanted, ``name``; its paths
+        are relative to the file's folder.
+    output
+        A folder that is not searched.
+
+    Raises
+    ------
+    FileError
+        If there are none, the manifest cannot be understood, or two pairs have one name.
+    """
+    if source.is_dir():
+        pairs = list(_search(source, output))
+        if not pairs:
+            raise FileError(source, f"expected pairs of images, found none; expected {LAYOUTS}")
+    elif source.is_file():
+        pairs = _read_manifest(source)
+    else:
+        raise FileError(source, "expected a folder or a CSV manifest, found nothing; check it")
+    _check_names(source, pairs)
+    return sorted(pairs, key=lambda pair: natural(pair.name))
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return a key by which frame_9 comes before frame_10."""
+    return [(int(text or 0), word) for word, text in re.findall(r"(\D*)(\d*)", name)]
+
+
+def output_folder(output: Path, name: str) -> Path:
+    """Return the folder of a pair's result, which must lie inside the output folder.
+
+    Raises
+    ------
+    FileError
+        If it does not, as with ``..`` in the name or a link on the way.
+    """
+    parts = PurePosixPath(name).parts
+    bad = not parts or name != "/".join(parts) or "\0" in name or "\\" in name
+    if bad or parts[0] in RESERVED or any(part.startswith(".") or part == "/" for part in parts):
+        raise FileError(
+            name,
+            "cannot be the name of a pair; expected a relative path with slashes, no part of which "
+            f"starts with a dot or is one of {', '.join(RESERVED)}; rename it in the manifest",
+        )
+    folder = output.joinpath(*parts)
+    if not folder.resolve().is_relative_to(output.resolve()):
+        raise FileError(
+            folder, f"leads out of {output} through a link; remove the link or rename the pair"
+        )
+    return folder
+
+
+def _search(root: Path, output: Path | None) -> Iterator[Pair]:
+    skipped = None if output is None else output.resolve()
+    for here, folders, files in os.walk(root):
+        base = Path(here)
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        if skipped is not None:
+            folders[:] = [f for f in folders if (base / f).resolve() != skipped]
+        relative = "" if base == root else base.relative_to(root).as_posix() + "/"
+        both = next((p for p in FOLDERS if set(p) <= set(folders)), None)
+        if both is not None:
+            # The other cameras of the same scene are the same scene.
+            folders[:] = [f for f in folders if all(f not in pair for pair in FOLDERS)]
+            yield from _of_folders(base / both[0], base / both[1], relative)
+        images = sorted(f for f in files if f.lower().endswith(SUFFIXES))
+        yield from _of_files(base, images, relative.rstrip("/") or base.resolve().name)
+
+
+def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
+    if (left / "data").is_dir() and (right / "data").is_dir():  # KITTI's raw drives
+        left, right = left / "data", right / "data"
+    for file in sorted(left.iterdir()):
+        if file.suffix.lower() in SUFFIXES and not file.name.startswith("."):
+            other = (right / f"{file.stem}{suffix}" for suffix in (file.suffix, *SUFFIXES))
+            found = next((path for path in other if path.exists()), right / file.name)
+            yield Pair(relative + file.stem, file, found)
+
+
+def _of_files(base: Path, images: list[str], scene: str) -> Iterator[Pair]:
+    """Find pairs among the files of one folder."""
+    by_stem = {Path(name).stem: name for name in images}
+    for one, other in STEMS:
+        if one in by_stem and other in by_stem:
+            yield Pair(scene, base / by_stem[one], base / by_stem[other])
+            return
+    for stem, name in by_stem.items():
+        for one, other in WORDS:
+            partner = stem.replace(one, other)
+            if one in stem and partner in by_stem:
+                rest = re.sub(r"^[-_. ]+|[-_. ]+$", "", stem.replace(one, ""))
+                rest = re.sub(r"([-_. ])[-_. ]+", r"\1", rest)
+                folder = scene if "/" in scene or not rest else ""
+                named = "/".join(part for part in (folder, rest) if part)
+                yield Pair(named, base / name, base / by_stem[partner])
+
+
+def _read_manifest(path: Path) -> list[Pair]:
+    from slanted.io.files import read_bytes
+
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(path, f"expected a CSV manifest in UTF-8, got other bytes ({error})") from (
+            error
+        )
+    rows = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        columns = rows.fieldnames or []
+        if not {"left", "right"} <= set(columns) <= set(COLUMNS):
+            raise FileError(
+                path,
+                "expected a CSV manifest whose first line is left,right or left,right,name, got "
+                f"{','.join(map(str, columns))[:80]!r}",
+            )
+        pairs = [_from_row(path, rows.line_num, row) for row in rows]
+    except csv.Error as error:
+        raise FileError(path, f"line {rows.line_num} is no CSV ({error}); correct it") from error
+    if not pairs:
+        raise FileError(path, "expected a line for each pair below the header, found none")
+    return pairs
+
+
+def _from_row(path: Path, line: int, row: dict[str, str | None]) -> Pair:
+    left, right = (row.get("left") or "").strip(), (row.get("right") or "").strip()
+    if not left or not right or None in row:
+        raise FileError(path, f"line {line}: expected two files, and a name if the header has one")
+    return Pair((row.get("name") or "").strip() or Path(left).stem, path.parent / left,
+                path.parent / right)  # fmt: skip
+
+
+def _check_names(source: Path, pairs: Iterable[Pair]) -> None:
+    """Refuse names that would write over one another."""
+    by_name = sorted(pairs, key=lambda pair: PurePosixPath(pair.name).parts)
+    for one, other in pairwise(by_name):
+        inside = PurePosixPath(other.name).is_relative_to(PurePosixPath(one.name))
+        if inside:
+            raise FileError(
+                source,
+                f"two pairs would be written to one place, {one.name} ({one.left}) and "
+                f"{other.name} ({other.left}); name them apart in a manifest",
+            )

@@ -1,0 +1,152 @@
+"""What is done: a record beside each result, one for each failure, and the summary of all.
+
+A result and its record take their place together, by one rename; whatever happens, a pair's folder
+is whole or is not there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import FileError
+from slanted.io.files import write_bytes
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+
+RECORD = "record.json"
+FAILURES = "failures"
+STAGING = ".staging"
+COLUMNS = (
+    *("name", "status", "error", "left", "right", "width", "height", "segments"),
+    *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
+    *("settings", "inputs", "version", "worker", "warnings"),
+)
+"""Of the summary."""
+
+
+def settings_digest(settings: Settings) -> str:
+    """Return a short name of the settings that results depend on: all but the threads."""
+    from slanted.experiments.measurements import digest
+
+    return digest(replace(settings, threads=None).to_toml())
+
+
+def inputs_digest(left: Path, right: Path, before: str = "") -> str:
+    """Return a short name of what a pair is made from: its files and, in a sequence, the last."""
+    from slanted.experiments.measurements import digest, file_digest
+
+    return digest(file_digest(left), file_digest(right), before)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions that a result may depend on."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    from slanted import __version__
+
+    found = {"slanted": __version__, "python": platform.python_version()}
+    names = ("numpy", "scipy", "numba", "opencv-python-headless", "opencv-python")
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def read_record(file: Path) -> dict[str, Any] | None:
+    """Return what a record's file says; None if it is not there, or no record."""
+    try:
+        record = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def is_same(record: dict[str, Any] | None, settings: str, inputs: str) -> bool:
+    """Return whether a record tells of a result with these settings and inputs."""
+    return record is not None and (record.get("settings"), record.get("inputs")) == (
+        settings,
+        inputs,
+    )
+
+
+@contextmanager
+def published(output: Path, folder: Path) -> Iterator[Path]:
+    """Give a folder to write to that becomes `folder`, as a whole, when the block ends well.
+
+    A result of an earlier batch is replaced; anything else in that place is not touched.
+    """
+    staging = output / STAGING / uuid.uuid4().hex[:12]
+    try:
+        staging.mkdir(parents=True)
+        yield staging
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            _check_replaceable(folder)
+            folder.rename(staging.with_suffix(".old"))
+        staging.rename(folder)
+    except OSError as error:
+        raise FileError(folder, f"cannot be written ({error.strerror})") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(staging.with_suffix(".old"), ignore_errors=True)
+
+
+def _check_replaceable(folder: Path) -> None:
+    if folder.is_symlink() or not (folder / RECORD).is_file():
+        raise FileError(
+            folder,
+            "expected nothing, or a result of an earlier batch, found something else; move it away",
+        )
+
+
+def write_failure(output: Path, name: str, record: dict[str, Any]) -> None:
+    """Keep why a pair failed."""
+    from slanted.output.stored import json_text
+
+    write_bytes(failure_file(output, name), json_text(record).encode())
+
+
+def forget_failure(output: Path, name: str) -> None:
+    """Remove the record of a failure, after the pair was done."""
+    with suppress(OSError):
+        failure_file(output, name).unlink()
+
+
+def failure_file(output: Path, name: str) -> Path:
+    """Return where a pair's failure is recorded."""
+    return output / FAILURES / f"{name}.json"
+
+
+def row_of(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as a flat row of the summary."""
+    row = {column: record.get(column) for column in COLUMNS}
+    row["version"] = record.get("versions", {}).get("slanted")
+    row["seconds"] = record.get("seconds", {}).get("total")
+    row["warnings"] = "; ".join(record.get("warnings", ()))
+    return row
+
+
+def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write ``summary.csv`` and ``summary.jsonl``, a line for each pair."""
+    from slanted.output.stored import json_text
+
+    table = io.StringIO()
+    writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) for row in rows]
+    write_bytes(output / "summary.csv", table.getvalue().encode())
+    write_bytes(output / "summary.jsonl", ("\n".join(lines) + "\n").encode())

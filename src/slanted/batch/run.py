@@ -1,0 +1,274 @@
+"""The loop over pairs: hands them out, counts what comes back, and survives what does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slanted.batch import records
+from slanted.batch.backends import open_backend
+from slanted.batch.memory import available_bytes, largest_pair, workers_that_fit
+from slanted.batch.pairs import Pair, output_folder
+from slanted.batch.work import Job, Outcome, died, run_job
+from slanted.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from slanted.batch.backends import Backend
+    from slanted.settings import Settings
+
+MARKER = "batch.lock"
+ATTEMPTS = 2
+"""Times that a pair is tried whose worker dies; other failures would only come again."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a batch is.
+
+    Parameters
+    ----------
+    total, done, skipped, failed
+        Pairs in all, done now, done before, and failed.
+    running
+        Names of those under way.
+    seconds
+        Since the start.
+    workers, threads
+        Slots of the backend, and threads of each.
+    """
+
+    total: int
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    running: tuple[str, ...] = ()
+    seconds: float = 0.0
+    workers: int = 1
+    threads: int = 1
+
+    @property
+    def ended(self) -> int:
+        """Pairs that need no more work."""
+        return self.done + self.skipped + self.failed
+
+    @property
+    def rate(self) -> float:
+        """Pairs done or failed a second; those skipped take no time."""
+        return (self.done + self.failed) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the rate so far."""
+        return (self.total - self.ended) / self.rate if self.rate else None
+
+
+Progress = Callable[[Tally, dict[str, Any] | None], None]
+"""Called when something changes: how far it is and, if a pair has ended, its record."""
+
+
+def run_batch(
+    pairs: Sequence[Pair],
+    output: Path,
+    settings: Settings,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    resume: bool = False,
+    sequence: bool = False,
+    progress: Progress | None = None,
+) -> Tally:
+    """Run all pairs and keep their results under `output`.
+
+    Parameters
+    ----------
+    pairs
+        From `slanted.batch.pairs.find_pairs`.
+    output
+        A folder for each pair, ``failures/`` and the summary.
+    settings
+        Of all pairs. Unless they name threads, each worker uses the cores that it owns.
+    workers
+        Processes, at most; by default one for each core. Fewer run if memory would not do.
+    scheduler
+        Address of a Dask scheduler whose workers are used instead.
+    resume
+        Skip what is there with the same settings and inputs. Without, the folder must be new.
+    sequence
+        Let every frame of a numbered sequence start from what the one before came to.
+    progress
+        Called at every change.
+
+    Raises
+    ------
+    FileError
+        If the folder cannot be used, or becomes full; what was done is kept.
+    """
+    for pair in pairs:
+        output_folder(output, pair.name)
+    with _locked(output, resume):
+        backend = _backend(pairs, settings, workers, scheduler)
+        loop = _Loop(pairs, output, settings, sequence, progress)
+        try:
+            with backend:
+                loop.run(backend)
+        finally:
+            shutil.rmtree(output / records.STAGING, ignore_errors=True)
+            records.write_summary(output, loop.rows())
+    if loop.disk_full:
+        raise FileError(
+            output,
+            f"the disk is full; {loop.tally.done + loop.tally.skipped} of {len(pairs)} pairs are "
+            "kept; free space and repeat the command with --resume",
+        )
+    return loop.tally
+
+
+class _Loop:
+    """The state of a batch."""
+
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        output: Path,
+        settings: Settings,
+        sequence: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.pairs = {pair.name: pair for pair in pairs}
+        self.output, self.settings = output, settings
+        self.tally = Tally(len(self.pairs))
+        self.disk_full = False
+        self._progress = progress
+        self._records: dict[str, dict[str, Any]] = {}
+        self._attempts: dict[str, int] = {}
+        self._before, self._after = _chains(pairs) if sequence else ({}, {})
+        self._ready = deque(name for name in self.pairs if name not in self._before)
+        self._jobs: dict[str, Job] = {}
+        self._start = time.perf_counter()
+
+    def run(self, backend: Backend) -> None:
+        """Run until nothing is left, or nothing more can be written."""
+        self.tally = replace(self.tally, workers=backend.slots, threads=backend.threads)
+        self._tell(None)
+        while self._jobs or (self._ready and not self.disk_full):
+            while self._ready and not self.disk_full and len(self._jobs) < max(1, backend.slots):
+                self._submit(backend, self._ready.popleft())
+            self._tell(None)
+            ended = backend.next()
+            name = str(ended.key)
+            job = self._jobs.pop(name)
+            if not ended.died:
+                self._end(name, ended.value)
+            elif self._attempts[name] < ATTEMPTS:
+                self._ready.appendleft(name)
+            else:
+                self._end(name, died(job, ended.died))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the summary: what ended, and what is still to be done."""
+        waiting = ({"name": p.name, "left": str(p.left), "right": str(p.right), "status": "waiting"}
+                   for p in self.pairs.values())  # fmt: skip
+        return [records.row_of(self._records.get(row["name"], row)) for row in waiting]
+
+    def _submit(self, backend: Backend, name: str) -> None:
+        pair, before = self.pairs[name], self._before.get(name)
+        if before is not None and self._records[before]["status"] != "done":
+            before = None
+        job = Job(
+            name,
+            pair.left.absolute(),
+            pair.right.absolute(),
+            self.output.absolute(),
+            self.settings,
+            backend.threads,
+            before,
+        )
+        self._attempts[name] = self._attempts.get(name, 0) + 1
+        self._jobs[name] = job
+        backend.submit(name, run_job, job)
+
+    def _end(self, name: str, outcome: Outcome) -> None:
+        self._records[name] = outcome.record
+        self.disk_full = self.disk_full or outcome.disk_full
+        self.tally = replace(
+            self.tally, **{outcome.status: getattr(self.tally, outcome.status) + 1}
+        )
+        if name in self._after:
+            self._ready.appendleft(self._after[name])
+        self._tell({**outcome.record, "outcome": outcome.status})
+
+    def _tell(self, record: dict[str, Any] | None) -> None:
+        seconds = time.perf_counter() - self._start
+        self.tally = replace(self.tally, running=tuple(self._jobs), seconds=seconds)
+        if self._progress is not None:
+            self._progress(self.tally, record)
+
+
+def _chains(pairs: Sequence[Pair]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the frame before each frame of a sequence, by name, and the one after."""
+    sequences: dict[str, list[tuple[int, str]]] = {}
+    for pair in pairs:
+        frame = pair.frame()
+        if frame is not None:
+            sequences.setdefault(frame[0], []).append((frame[1], pair.name))
+    before: dict[str, str] = {}
+    for frames in sequences.values():
+        names = [name for _, name in sorted(frames)]
+        before |= dict(zip(names[1:], names[:-1], strict=True))
+    return before, {one: other for other, one in before.items()}
+
+
+def _backend(
+    pairs: Sequence[Pair], settings: Settings, workers: int | None, scheduler: str | None
+) -> Backend:
+    cores = os.cpu_count() or 1
+    wanted = min(workers or cores, len(pairs))
+    needed = 0
+    if wanted > 1 or scheduler is not None:
+        needed = largest_pair((pair.left for pair in pairs), settings)
+        wanted = workers_that_fit(wanted, needed, available_bytes())
+    return open_backend(wanted, settings.threads or max(1, cores // wanted), scheduler, needed)
+
+
+@contextmanager
+def _locked(output: Path, resume: bool) -> Iterator[None]:
+    """Hold the output folder for this process alone, and clear what a killed one left half-done."""
+    from slanted.output.folder import check_folder
+
+    check_folder(output)
+    if (output / MARKER).exists() and not resume:
+        raise InputError(
+            f"--output: {output} holds a batch already; add --resume to go on with it, or name "
+            "another folder"
+        )
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        # Not replaced, as whole files are elsewhere: who holds the lock holds this very file.
+        marker = (output / MARKER).open("ab")
+    except OSError as error:
+        raise FileError(output, f"cannot be written to ({error.strerror})") from error
+    with marker:
+        if not _lock(marker.fileno()):
+            raise InputError(f"--output: another batch is writing to {output} now; wait for it")
+        shutil.rmtree(output / records.STAGING, ignore_errors=True)
+        yield
+
+
+def _lock(file: int) -> bool:
+    """Lock an open file until it is closed or this process dies; False if another holds it."""
+    try:
+        import fcntl
+    except ImportError:  # not on this platform
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,195 @@
+"""What one worker does with one pair. Jobs and outcomes travel between processes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slanted.batch import records
+from slanted.batch.memory import refuse_what_does_not_fit
+from slanted.batch.pairs import output_folder
+from slanted.errors import SlantedError, SlantedWarning
+
+if TYPE_CHECKING:
+    from slanted.inference.remembered import Remembered
+    from slanted.result import Result
+    from slanted.settings import Settings
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A pair to run.
+
+    Parameters
+    ----------
+    name, left, right
+        The pair.
+    output
+        The folder of the whole batch.
+    settings
+        As the user gave them.
+    threads
+        That this worker may use.
+    before
+        In a sequence, the name of the frame before, if that was done.
+    """
+
+    name: str
+    left: Path
+    right: Path
+    output: Path
+    settings: Settings
+    threads: int
+    before: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job: ``done``, ``skipped`` as done before, or ``failed``.
+
+    Parameters
+    ----------
+    status
+        One of these.
+    record
+        What is kept of it.
+    disk_full
+        Whether it failed for want of space, so that all others will, too.
+    """
+
+    status: str
+    record: dict[str, Any] = field(default_factory=dict)
+    disk_full: bool = False
+
+
+def run_job(job: Job) -> Outcome:
+    """Run a pair and keep its result, or keep why it failed; raises nothing but interrupts."""
+    start = time.perf_counter()
+    record: dict[str, Any] = {"name": job.name, "left": str(job.left), "right": str(job.right)}
+    record |= {"worker": f"{socket.gethostname()}:{os.getpid()}", "versions": records.versions()}
+    try:
+        folder = output_folder(job.output, job.name)
+        before = None if job.before is None else output_folder(job.output, job.before)
+        record["settings"] = records.settings_digest(job.settings)
+        record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
+        known = records.read_record(folder / records.RECORD)
+        if known is not None and records.is_same(known, record["settings"], record["inputs"]):
+            records.forget_failure(job.output, job.name)
+            return Outcome("skipped", known)
+        found = _compute(job, folder, before, record, start)
+        records.forget_failure(job.output, job.name)
+        return Outcome("done", found)
+    except Exception as error:
+        return _failed(job, record, error)
+
+
+def died(job: Job, how: str) -> Outcome:
+    """Return, and keep, the outcome of a pair whose worker died."""
+    record = {"name": job.name, "left": str(job.left), "right": str(job.right)}
+    error = SlantedError(
+        f"{job.left}: the worker that ran this pair died each time ({how}), perhaps for want of "
+        "memory; try it alone, with fewer --workers, or smaller"
+    )
+    return _failed(job, {**record, "versions": records.versions()}, error)
+
+
+def _compute(
+    job: Job, folder: Path, before: Path | None, record: dict[str, Any], start: float
+) -> dict[str, Any]:
+    from slanted.io import read_image
+    from slanted.matching.images import check_pair
+    from slanted.output.folder import write_result
+    from slanted.output.stored import json_text
+    from slanted.pipeline import estimate
+
+    refuse_what_does_not_fit(job.left, job.settings)
+    left, right = check_pair(
+        read_image(job.left), read_image(job.right), names=(str(job.left), str(job.right))
+    )
+    settings = replace(job.settings, threads=job.threads)
+    with _heard() as messages:
+        result = estimate(left, right, settings, remembered=_remembered(before))
+    # Times and threads differ from run to run; results must not. The record has them.
+    kept = replace(result, seconds={}, settings=job.settings)
+    inputs = {"left": str(job.left), "right": str(job.right)}
+    with records.published(job.output, folder) as staging:
+        write_result(staging, kept, left, inputs=inputs)
+        seconds = {**result.seconds, "total": time.perf_counter() - start}
+        record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
+        record["warnings"] = [str(message.message) for message in messages]
+        (staging / records.RECORD).write_text(json_text(record) + "\n", "utf-8")
+    return record
+
+
+def _numbers(result: Result) -> dict[str, Any]:
+    summary = result.summary()
+    names = ("width", "height", "segments", "energy", "bound", "gap_percent")
+    return {name: summary[name] for name in (*names, "matched_percent", "noise")}
+
+
+def _failed(job: Job, record: dict[str, Any], error: Exception) -> Outcome:
+    expected = isinstance(error, SlantedError)
+    text = str(error) if expected else f"{job.left}: {_unexpected(error)}"
+    record |= {"status": "failed", "error": text}
+    if not expected:
+        record["traceback"] = "".join(traceback.format_exception(error))
+    full = _is_full(error)
+    try:
+        records.write_failure(job.output, job.name, record)
+    except SlantedError as second:
+        full = full or _is_full(second)
+    return Outcome("failed", record, full)
+
+
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this pair; use fewer --workers or smaller images"
+    return f"failed in a way that slanted did not foresee ({type(error).__name__}: {error})"
+
+
+def _is_full(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _identity(before: Path | None) -> str:
+    """Return what tells the frame before from any other: what it was made from, and how."""
+    found = None if before is None else records.read_record(before / records.RECORD)
+    return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
+
+
+def _remembered(before: Path | None) -> Remembered | None:
+    """Return the planes of the frame before, as they were kept."""
+    if before is None:
+        return None
+    from slanted.inference.remembered import Remembered
+    from slanted.output.stored import ARRAYS, read_arrays
+
+    stored = read_arrays(before / ARRAYS)
+    return Remembered(stored["segments"], stored["centres"], stored["planes"])
+
+
+@contextmanager
+def _heard() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect our warnings; Python can do so in a process's main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as messages:
+        warnings.simplefilter("always", SlantedWarning)
+        yield messages

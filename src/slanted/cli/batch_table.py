@@ -1,0 +1,83 @@
+"""How far a batch is: a live table on a terminal, a line a pair elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from slanted.batch.run import Tally
+
+LAST = 8
+"""Pairs that ended, of which the live table shows the last."""
+
+
+class BatchTable:
+    """Says, on standard error, what a batch does."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._live: Any = None
+        self._ended: list[dict[str, Any]] = []
+
+    def __enter__(self) -> BatchTable:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), refresh_per_second=4)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, tally: Tally, record: dict[str, Any] | None) -> None:
+        """Show how far it is and, if there is a record, which pair has ended."""
+        if record is not None:
+            self._ended = [*self._ended, record][-LAST:]
+        if self._live is not None:
+            self._live.update(self._table(tally))
+        elif record is not None and not self._quiet:
+            click.echo(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}", err=True)
+
+    def _table(self, tally: Tally) -> Text:
+        from rich.text import Text
+
+        failed = f", {tally.failed} failed" * bool(tally.failed)
+        skipped = f", {tally.skipped} done before" * bool(tally.skipped)
+        title = f"{tally.ended}/{tally.total} pairs{skipped}{failed}; {speed(tally)}"
+        ended = [f"  {_text(record)}" for record in self._ended]
+        running = [f"  {name} …" for name in tally.running]
+        return Text("\n".join([title, *ended, *running]))
+
+
+def speed(tally: Tally) -> str:
+    """Return the rate so far and the time left, for people."""
+    left = tally.seconds_left
+    if left is None:
+        return f"{tally.workers} at a time, {tally.threads} threads each"
+    rate = f"{60 * tally.rate:.1f} a minute"
+    return f"{rate}, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _text(record: dict[str, Any]) -> str:
+    name, outcome = record["name"], record["outcome"]
+    if outcome == "failed":
+        return f"{name}: failed, {record['error']}"
+    if outcome == "skipped":
+        return f"{name}: done before"
+    return f"{name}: {record['seconds']['total']:.1f} s, energy {record['energy']:,.0f}"

@@ -1,0 +1,128 @@
+"""What inference asks of an image: planes to start from, particles, costs, a solver, energies.
+
+The image may be at hand as a whole, or in tiles (`slanted.tiles`); the outer loop does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from slanted.inference.convex_bp import solve
+from slanted.inference.local_fit import fit_local_planes, match_noise
+from slanted.inference.particles import propose
+from slanted.model.build import build_factor_graph
+from slanted.model.energy import Energies, energy
+
+if TYPE_CHECKING:
+    from slanted.inference.convex_bp import Solution
+    from slanted.inference.messages_topology import Topology
+    from slanted.inference.remembered import Remembered
+    from slanted.model.factor_graph import FactorGraph
+    from slanted.model.observations import Observations
+    from slanted.regions.structure import Floats, Ints, Regions
+    from slanted.settings import Settings
+
+    Incumbent = tuple[Ints, Ints] | None
+    """Particles and labels that a solution must not be worse than."""
+
+
+class Terms(Protocol):
+    """The energy of an image's segments. Disparities count from the model's lowest."""
+
+    def local_planes(self) -> Floats:
+        """Return the (n, 3) planes that each segment's own matches say."""
+
+    def noise(self, planes: Floats) -> float:
+        """Return the noise of the matches about such planes, in pixels."""
+
+    def scaled(self, factor: float) -> Self:
+        """Return terms whose every pixel counts `factor` times as much."""
+
+    def particles(
+        self, planes: Floats, labels: Ints, iteration: int, remembered: Remembered | None
+    ) -> Floats:
+        """Return (n, N, 3) planes to choose from; see `slanted.inference.particles.propose`."""
+
+    def graph(self, particles: Floats) -> FactorGraph:
+        """Tabulate the energy over particles."""
+
+    def solve(
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
+    ) -> Solution:
+        """Minimise it."""
+
+    def energies(self, planes: Floats, labels: Ints) -> Energies:
+        """Return the features of a solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeImage:
+    """The observations of all segments at once.
+
+    Parameters
+    ----------
+    regions, observations
+        The segments and what is known of them.
+    settings
+        Sections ``model`` and ``inference``, and the seed.
+    threads
+        For the sweeps; the result does not depend on it.
+    """
+
+    regions: Regions
+    observations: Observations
+    settings: Settings
+    threads: int
+
+    def local_planes(self) -> Floats:
+        """Fit them."""
+        return fit_local_planes(self.regions, self.observations, self.settings.model.truncation)
+
+    def noise(self, planes: Floats) -> float:
+        """Estimate it."""
+        return match_noise(self.observations, planes)
+
+    def scaled(self, factor: float) -> Self:
+        """Scale the observations."""
+        return replace(self, observations=self.observations.scaled(factor))
+
+    def particles(
+        self, planes: Floats, labels: Ints, iteration: int, remembered: Remembered | None
+    ) -> Floats:
+        """Draw them."""
+        return propose(
+            self.regions, self.observations, planes, labels, iteration, self.settings, remembered
+        )
+
+    def graph(self, particles: Floats) -> FactorGraph:
+        """Tabulate it."""
+        return build_factor_graph(self.regions, self.observations, particles, self.settings.model)
+
+    def solve(
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
+    ) -> Solution:
+        """Pass messages over the whole graph."""
+        return solve(
+            graph,
+            max_sweeps=sweeps,
+            threads=self.threads,
+            topology=topology,
+            incumbent=incumbent,
+            **tolerances(self.settings),
+            check_every=self.settings.inference.check_every,
+        )
+
+    def energies(self, planes: Floats, labels: Ints) -> Energies:
+        """Evaluate them."""
+        return energy(self.regions, self.observations, planes, labels, self.settings.model)
+
+
+def tolerances(settings: Settings) -> dict[str, Any]:
+    """Return what ends message passing, and its temperature, as solvers' arguments."""
+    inference = settings.inference
+    return {
+        "epsilon": inference.epsilon,
+        "gap_tolerance": inference.gap_tolerance,
+        "progress_tolerance": inference.progress_tolerance,
+    }

@@ -1,0 +1,65 @@
+"""A pair of cameras that moves along its baseline past slanted planes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from slanted.synthetic.geometry import cast, pixel_grid
+from slanted.synthetic.render import Image, render, sample_textures
+from slanted.synthetic.sampling import Stage, sample_surfaces
+
+
+@dataclass(frozen=True)
+class VideoFrame:
+    """One pair of a video: both views, (H, W, 3), and the exact disparity of the left one."""
+
+    left: Image
+    right: Image
+    disparity: npt.NDArray[np.float32]
+
+
+def make_video(
+    width: int,
+    height: int,
+    *,
+    frames: int,
+    step: float = 0.1,
+    objects: int = 5,
+    min_disparity: float = 4.0,
+    max_disparity: float = 60.0,
+    texture: float = 110.0,
+    noise: float = 4.0,
+    seed: int,
+) -> Iterator[VideoFrame]:
+    """Draw a scene as `slanted.synthetic.make_scene` does, and yield frames of a drive past it.
+
+    Parameters
+    ----------
+    width, height
+        Of the images, pixels.
+    frames
+        How many.
+    step
+        Baselines by which the cameras move to the right from frame to frame: a point moves to the
+        left by as many of its disparities.
+    objects, min_disparity, max_disparity, texture
+        As of a scene.
+    noise
+        Standard deviation of Gaussian noise, independent in all images, grey levels.
+    seed
+        One seed, one video.
+    """
+    rng = np.random.default_rng(seed)
+    stage = Stage(width, height, float(min_disparity), float(max_disparity))
+    surfaces = sample_surfaces(rng, stage, objects=objects, background=None)
+    textures = sample_textures(rng, len(surfaces), amplitude=texture, colour_contrast=1.0)
+    u, v = pixel_grid(width, height)
+    for number in range(frames):
+        seen = [cast(surfaces, u, v, right=right, moved=number * step) for right in (False, True)]
+        grain = noise * rng.standard_normal((2, height, width, 3))
+        left, right_image = (render(seen[k], v, textures, grain[k]) for k in range(2))
+        yield VideoFrame(left, right_image, seen[0].disparity.astype(np.float32))

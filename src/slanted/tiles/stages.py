@@ -1,0 +1,102 @@
+"""The stages of the pipeline that a large image does in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slanted.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.batch.backends import Backend
+    from slanted.inference.terms import Terms
+    from slanted.matching import Confidence, Disparity, DisparityRange, Image
+    from slanted.regions import Regions
+    from slanted.settings import Settings
+
+    Map = NDArray[np.float32]
+
+SEGMENTED_AT_ONCE = 64_000_000
+"""Pixels; up to here segments are those that the image would have without tiles."""
+
+
+@dataclass(frozen=True)
+class TiledStages:
+    """How the dear stages are done.
+
+    Parameters
+    ----------
+    settings
+        All of them.
+    threads
+        Of this process.
+    backend
+        Where bands and tiles are worked on.
+    """
+
+    settings: Settings
+    threads: int
+    backend: Backend
+
+    def match(
+        self, left: Image, right: Image, searched: DisparityRange
+    ) -> tuple[Disparity, Confidence | None]:
+        """Match in bands."""
+        from slanted.matching.images import as_8_bit
+        from slanted.tiles.bands import match_in_bands
+
+        return match_in_bands(
+            *as_8_bit(left, right),
+            self.settings.matching,
+            searched,
+            backend=self.backend,
+            with_confidence=self.settings.model.confidence,
+        )
+
+    def band_pixels(self, left: Image) -> int | None:
+        """Return how large the bands of segmentation are; None if it is done at once."""
+        large = left.shape[0] * left.shape[1] > SEGMENTED_AT_ONCE
+        return self.settings.tiles.pixels if large else None
+
+    def terms(
+        self, left: Image, right: Image, matched: Map, weights: Map | None
+    ) -> Callable[[Regions], Terms]:
+        """Return what makes the energy of segments, in tiles."""
+        import numpy as np
+
+        from slanted.inference.pcbp import lowest_disparity
+        from slanted.matching.images import as_8_bit, as_grey
+        from slanted.tiles.terms import TiledImage
+        from slanted.tiles.tile import Maps
+
+        grey = None
+        if self.settings.model.weights.pho:
+            one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
+            grey = one, other
+        maps = Maps(matched, weights, grey)
+        lowest = lowest_disparity(self.settings)
+
+        def make(regions: Regions) -> Terms:
+            return TiledImage.of(regions, maps, self.settings, self.backend, lowest, self.threads)
+
+        return make
+
+
+def tiles_of(
+    left: Image, settings: Settings, threads: int, backend: Backend | None
+) -> TiledStages | None:
+    """Return how an image is done in tiles, or None if it is small enough to be done at once."""
+    from slanted.batch.backends import Sequential
+
+    if left.shape[0] * left.shape[1] <= settings.tiles.above:
+        if backend is not None:
+            raise InputError(
+                f"workers: expected an image of more than {settings.tiles.above} pixels, whose "
+                f"tiles are shared, got {left.shape[1]}×{left.shape[0]}; lower tiles.above"
+            )
+        return None
+    return TiledStages(settings, threads, backend or Sequential(threads))

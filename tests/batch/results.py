@@ -1,0 +1,22 @@
+"""What a batch left on disk."""
+
+import csv
+
+from slanted.batch.records import RECORD
+
+
+def result_files(output):
+    """The bytes of all result files, by name; records tell times and summaries repeat them."""
+    own = {RECORD, "summary.csv", "summary.jsonl", "batch.lock"}
+    files = [p for p in output.rglob("*") if p.is_file() and p.name not in own]
+    return {str(p.relative_to(output)): p.read_bytes() for p in files if "failures" not in p.parts}
+
+
+def leftovers(output):
+    """Hidden files and folders: whatever is half-written is one."""
+    return [p for p in output.rglob("*") if p.name.startswith(".")]
+
+
+def summary(output):
+    """The rows of summary.csv."""
+    return list(csv.DictReader((output / "summary.csv").read_text().splitlines()))

@@ -1,0 +1,180 @@
+"""Batches give the same bytes by every backend, and know what is done."""
+
+import json
+
+import pytest
+
+from batch.results import leftovers, result_files, summary
+from slanted.batch import memory
+from slanted.batch.backends import Processes, Sequential
+from slanted.batch.pairs import find_pairs
+from slanted.batch.run import Tally, run_batch
+from slanted.cli import main
+from slanted.errors import FileError, InputError
+from slanted.result import Result
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as exited:
+        main([str(a) for a in arguments])
+    return exited.value.code or 0
+
+
+@pytest.fixture(scope="module")
+def sequential(kitti, quick, tmp_path_factory):
+    output = tmp_path_factory.mktemp("sequential") / "out"
+    run_batch(find_pairs(kitti), output, quick, workers=1)
+    return output
+
+
+def test_processes_give_the_same_bytes(sequential, kitti, quick, tmp_path):
+    tally = run_batch(find_pairs(kitti), tmp_path / "out", quick, workers=2)
+    assert (tally.done, tally.failed, tally.workers) == (4, 0, 2)
+    assert result_files(tmp_path / "out") == result_files(sequential)
+    assert not leftovers(tmp_path / "out")
+
+
+def test_results_load(sequential):
+    result = Result.load(sequential / "training" / "000000_10")
+    assert result.disparity.shape == (64, 128)
+
+
+def test_records_and_summary(sequential):
+    record = json.loads((sequential / "training" / "000000_10" / "record.json").read_text())
+    for name in ("settings", "inputs", "versions", "energy", "gap_percent", "worker"):
+        assert record[name]
+    assert record["seconds"]["total"] > record["seconds"]["matching"] > 0
+    rows = summary(sequential)
+    lines = [json.loads(line) for line in (sequential / "summary.jsonl").read_text().splitlines()]
+    assert [row["name"] for row in rows] == [line["name"] for line in lines]
+    assert len(rows) == 4
+    assert {row["status"] for row in rows} == {"done"}
+    assert float(rows[0]["energy"]) == lines[0]["energy"] == record["energy"]
+
+
+def test_resume_skips_what_is_done_and_redoes_what_changed(kitti, quick, tmp_path):
+    pairs, output = find_pairs(kitti), tmp_path / "out"
+    run_batch(pairs[:2], output, quick, workers=1)
+    first = output / "training" / "000000_10" / "record.json"
+    before = first.stat().st_mtime_ns
+    with pytest.raises(InputError, match="add --resume to go on"):
+        run_batch(pairs, output, quick, workers=1)
+    tally = run_batch(pairs[:3], output, quick.with_text({"threads": "1"}), workers=1, resume=True)
+    assert (tally.done, tally.skipped) == (1, 2)  # threads change no result
+    assert first.stat().st_mtime_ns == before
+    tally = run_batch(pairs[:1], output, quick.with_text({"seed": "1"}), workers=1, resume=True)
+    assert (tally.done, tally.skipped) == (1, 0)
+    assert first.stat().st_mtime_ns > before
+
+
+def test_other_inputs_of_the_same_name_are_done_again(kitti, quick, tmp_path):
+    one, other = find_pairs(kitti)[:2]
+    run_batch([one], tmp_path / "out", quick, workers=1)
+    swapped = type(one)(one.name, other.left, other.right)
+    tally = run_batch([swapped], tmp_path / "out", quick, workers=1, resume=True)
+    assert tally.done == 1
+
+
+def test_a_folder_of_somebody_else_is_not_replaced(kitti, quick, tmp_path):
+    pair = find_pairs(kitti)[0]
+    mine = tmp_path / "out" / pair.name / "thesis.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("years of work")
+    tally = run_batch([pair], tmp_path / "out", quick, workers=1)
+    assert tally.failed == 1
+    assert mine.read_text() == "years of work"
+    failure = json.loads((tmp_path / "out" / "failures" / f"{pair.name}.json").read_text())
+    assert "move it away" in failure["error"]
+
+
+def test_two_batches_cannot_write_to_one_folder(kitti, quick, tmp_path):
+    pair = find_pairs(kitti)[0]
+
+    def again(tally, record):
+        with pytest.raises(InputError, match="another batch is writing"):
+            run_batch([pair], tmp_path / "out", quick, workers=1, resume=True)
+
+    assert run_batch([pair], tmp_path / "out", quick, workers=1, progress=again).done == 1
+
+
+def test_command(kitti, manifest, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ("--workers", 1, "--max-disparity", 32)
+    assert run("batch", kitti, "-o", "out", *options, "--json") == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["done"] == 4
+    assert "4/4 training/000003_10:" in said.err
+    assert "a minute, 0 s left" in said.err
+    assert run("batch", kitti, "-o", "out", *options, "--resume") == 0
+    assert "0 done, 4 done before, 0 failed" in capsys.readouterr().out
+    assert run("batch", kitti, "-o", "out", *options) == 2
+    assert "add --resume" in capsys.readouterr().err
+    assert run("batch", "nothing", *options) == 2
+    assert run("batch", kitti, "--workers", 2, "--scheduler", "tcp://x:1") == 2
+
+
+def test_ctrl_c_keeps_what_is_done(kitti, quick, tmp_path):
+    def interrupt(tally, record):
+        if tally.done == 2:
+            raise KeyboardInterrupt
+
+    for workers in (1, 2):
+        output = tmp_path / str(workers)
+        with pytest.raises(KeyboardInterrupt):
+            run_batch(find_pairs(kitti), output, quick, workers=workers, progress=interrupt)
+        rows = summary(output)
+        assert [row["status"] for row in rows].count("done") == 2
+        assert [row["status"] for row in rows].count("waiting") == 2
+        assert not leftovers(output)
+    tally = run_batch(find_pairs(kitti), output, quick, workers=1, resume=True)
+    assert tally.done + tally.skipped == 4
+    assert tally.skipped >= 2
+
+
+def test_the_live_table_shows_rate_and_time_left():
+    from rich.console import Console
+
+    from slanted.cli.batch_table import BatchTable
+
+    table = BatchTable(quiet=True)
+    ended = {"name": "[bold]a", "outcome": "failed", "error": "a.png: is no image"}
+    tally = Tally(10, done=2, failed=1, skipped=1, running=("b", "c"), seconds=30, workers=2)
+    table.update(tally, ended)
+    console = Console(width=100, record=True, file=__import__("io").StringIO())
+    console.print(table._table(tally))
+    text = console.export_text()
+    assert "4/10 pairs, 1 done before, 1 failed; 6.0 a minute, 60 s left" in text
+    assert "[bold]a: failed, a.png: is no image" in text
+    assert "b …" in text
+
+
+def test_workers_are_limited_by_memory(quick):
+    needed = memory.pair_bytes((375, 1242), quick)
+    assert 3.7e8 < needed < 1e9  # a KITTI pair takes 373 MB
+    assert memory.workers_that_fit(8, needed, 3 * needed) == 2
+    assert memory.workers_that_fit(8, needed, needed // 2) == 1
+    # In tiles an image takes far less than its pixels would.
+    large = memory.pair_bytes((10_000, 10_000), quick)
+    assert 4e9 < large < 8e9
+    whole = quick.with_text({"tiles.above": "1000000000"})
+    assert memory.pair_bytes((10_000, 10_000), whole) > 3 * large
+
+
+def test_memory_limits_the_backend(kitti, quick, monkeypatch):
+    from slanted.batch.run import _backend
+
+    pairs = find_pairs(kitti)
+    plenty = _backend(pairs, quick, 3, None)
+    assert isinstance(plenty, Processes)
+    assert plenty.slots == 3
+    needed = memory.largest_pair([p.left for p in pairs], quick)
+    monkeypatch.setattr("slanted.batch.run.available_bytes", lambda: int(1.5 * needed))
+    assert isinstance(_backend(pairs, quick, 3, None), Sequential)
+
+
+def test_a_name_that_leaves_the_output_is_refused_before_any_work(kitti, quick, tmp_path):
+    pair = find_pairs(kitti)[0]
+    outside = type(pair)("../x", pair.left, pair.right)
+    with pytest.raises(FileError, match="cannot be the name of a pair"):
+        run_batch([pair, outside], tmp_path / "out", quick, workers=1)
+    assert not list(tmp_path.iterdir())

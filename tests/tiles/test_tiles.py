@@ -1,0 +1,251 @@
+"""An image in tiles is the image: the same costs, the same energy, and no seams."""
+
+import os
+import signal
+from multiprocessing import active_children
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slanted import Result, Settings, estimate, read_disparity, read_image
+from slanted.batch.backends import Processes, Sequential
+from slanted.errors import InputError
+from slanted.inference.terms import WholeImage
+from slanted.matching import DisparityRange, find_matches
+from slanted.matching.census import words_of_pair
+from slanted.matching.images import as_grey
+from slanted.model.observations import observe
+from slanted.pipeline import match_pair
+from slanted.regions import build_regions, labels_from_user
+from slanted.segmentation import segment
+from slanted.synthetic import make_scene
+from slanted.tiles.bands import match_in_bands
+from slanted.tiles.terms import TiledImage
+from slanted.tiles.tile import Maps, make_tiles, take_sets
+
+TILED = {"tiles.above": "1", "tiles.pixels": "30000"}
+WHOLE = Settings().with_text({"matching.max_disparity": "64", "segmentation.count": "400"})
+INSIDE = WHOLE.with_text(TILED)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return make_scene(400, 420, objects=6, max_disparity=50, noise=4.0, seed=3)
+
+
+@pytest.fixture(scope="module")
+def whole(scene):
+    return estimate(scene.left, scene.right, WHOLE)
+
+
+@pytest.fixture(scope="module")
+def tiled(scene):
+    return estimate(scene.left, scene.right, INSIDE)
+
+
+@pytest.fixture(scope="module")
+def both(scene):
+    matched, _ = match_pair(scene.left, scene.right, WHOLE)
+    regions = build_regions(segment(scene.left, WHOLE.segmentation, matched), scene.left)
+    words = words_of_pair(scene.left, scene.right)
+    one = WholeImage(regions, observe(regions, matched, None, 0.0, words), INSIDE, 1)
+    grey = as_grey(scene.left), as_grey(scene.right)
+    many = TiledImage.of(regions, Maps(matched, None, grey), INSIDE, Sequential(1), 0.0, 1)
+    assert len(many.tiles) == 6
+    return one, many
+
+
+def test_tiles_have_the_costs_of_the_whole_to_the_last_bit(both):
+    one, many = both
+    planes = one.local_planes()
+    np.testing.assert_array_equal(many.local_planes(), planes)
+    assert many.noise(planes) == one.noise(planes)
+    one, many = one.scaled(1.7), many.scaled(1.7)
+    labels = np.arange(one.regions.number_of_edges, dtype=np.int32) % 4
+    particles = one.particles(planes, labels, 0, None)
+    np.testing.assert_array_equal(many.particles(planes, labels, 0, None), particles)
+    graph, assembled = one.graph(particles), many.graph(particles)
+    for name, value in vars(graph).items():
+        np.testing.assert_array_equal(getattr(assembled, name), value, err_msg=name)
+    features, sums = one.energies(planes, labels), many.energies(planes, labels)
+    for name, value in vars(features).items():
+        assert getattr(sums, name) == pytest.approx(value, rel=1e-12), name
+
+
+def test_weights_of_pixels_reach_the_tiles(scene, whole):
+    one, many = (
+        estimate(
+            scene.left,
+            scene.right,
+            options.with_text({"model.confidence": "true"}),
+            segments=whole.regions.labels,
+        )
+        for options in (WHOLE, INSIDE)
+    )
+    assert many.weights is not None
+    assert many.energy == pytest.approx(one.energy, rel=1e-3)
+
+
+def test_energy_on_the_same_segments(scene, whole):
+    given_ = {"disparity": whole.matched, "segments": whole.regions.labels}
+    one = estimate(scene.left, scene.right, WHOLE, **given_)
+    many = estimate(scene.left, scene.right, INSIDE, **given_)
+    assert many.energy == pytest.approx(one.energy, rel=1e-3)
+    assert many.bound <= one.energy
+
+
+def test_energy_of_the_whole_chain(whole, tiled):
+    np.testing.assert_array_equal(tiled.matched, whole.matched)
+    assert tiled.energy == pytest.approx(whole.energy, rel=1e-3)
+    assert tiled.gap < 1e-3
+
+
+def seam_rows(height, tiles):
+    """Rows within 12 of where a tile may end."""
+    near = np.zeros(height, np.bool_)
+    for k in range(1, tiles):
+        near[height * k // tiles - 12 : height * k // tiles + 12] = True
+    return near
+
+
+def test_seams_do_not_show(scene, whole, tiled):
+    near = seam_rows(420, 6)
+    wrong = [np.abs(r.disparity - scene.disparity) > 1 for r in (whole, tiled)]
+    # As wrong at the seams as the whole is there: some rows are harder than others for both.
+    at_seams = [w[near].mean() for w in wrong]
+    elsewhere = [w[~near].mean() for w in wrong]
+    assert at_seams[1] <= at_seams[0] + 0.001
+    assert elsewhere[1] <= elsewhere[0] + 0.001
+
+
+def test_no_segment_ends_at_a_seam_because_of_it(scene, whole):
+    matched = whole.matched
+    bands = segment(scene.left, WHOLE.segmentation, matched, band_pixels=30_000)
+    all_at_once = segment(scene.left, WHOLE.segmentation, matched)
+    assert abs(int(bands.max()) - int(all_at_once.max())) <= 0.05 * all_at_once.max()
+    ends = [(labels[1:] != labels[:-1]).mean(axis=1) for labels in (bands, all_at_once)]
+    assert ends[0].max() < ends[1].max() + 0.1
+    same = [(labels[:, 1:] != labels[:, :-1]) for labels in (bands, all_at_once)]
+    assert (same[0] != same[1]).mean() < 0.01
+
+
+@pytest.mark.parametrize("method", ["census", "sgbm"])
+def test_bands_match_as_the_whole_does(scene, method, monkeypatch):
+    monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
+    options = WHOLE.with_text({"matching.method": method}).matching
+    searched = DisparityRange(0, 64)
+    whole, sure = find_matches(scene.left, scene.right, options, searched)
+    found, confidence = match_in_bands(
+        scene.left, scene.right, options, searched,
+        backend=Sequential(1), with_confidence=method == "census",
+    )  # fmt: skip
+    if method == "census":
+        np.testing.assert_array_equal(found, whole)
+        np.testing.assert_array_equal(confidence, sure)
+    else:
+        known = np.isfinite(found) & np.isfinite(whole)
+        assert (np.isfinite(found) != np.isfinite(whole)).mean() < 0.01
+        assert (np.abs(found - whole)[known] > 0.5).mean() < 0.005
+
+
+def test_a_whole_chain_in_bands_has_no_seams(scene, whole, monkeypatch):
+    """Bands of matching and of segmentation, and tiles."""
+    monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
+    monkeypatch.setattr("slanted.tiles.stages.SEGMENTED_AT_ONCE", 1)
+    found = estimate(scene.left, scene.right, INSIDE)
+    wrong = [(np.abs(r.disparity - scene.disparity) > 1).mean() for r in (whole, found)]
+    assert wrong[1] < wrong[0] + 0.005
+    assert found.energy == pytest.approx(whole.energy, rel=1e-2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(40, 400))
+def test_every_segment_and_edge_is_in_one_tile(seed, pixels):
+    rng = np.random.default_rng(seed)
+    blocks = np.repeat(np.repeat(rng.integers(0, 50, (6, 7)), 5, 0), 4, 1)
+    regions = build_regions(labels_from_user(blocks, blocks.shape))
+    tiles = make_tiles(regions, pixels)
+    own = np.concatenate([tile.segments[: tile.own] for tile in tiles])
+    assert sorted(own) == list(range(regions.count))
+    assert sorted(np.concatenate([t.edges for t in tiles])) == list(range(regions.number_of_edges))
+    for tile in tiles:
+        assert set(regions.edges[tile.edges].ravel()) <= set(tile.segments)
+        for number in tile.segments[: tile.own]:
+            rows = regions.pixels(number) // blocks.shape[1]
+            assert tile.first <= rows.min() <= rows.max() < tile.last
+        for edge in tile.edges:
+            rows = regions.boundary(edge) // blocks.shape[1]
+            assert tile.first <= rows.min() <= rows.max() < tile.last
+        assert tile.first % 2 == 0
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 99), max_size=4), max_size=6), st.data())
+def test_sets_are_taken_whole(sets, data):
+    start = np.cumsum([0, *map(len, sets)])
+    values = np.array([v for one in sets for v in one], np.int32)
+    members = data.draw(st.lists(st.sampled_from(range(len(sets))), unique=True)) if sets else []
+    taken, begin = take_sets(values, start, np.array(members, np.int64))
+    assert [list(taken[begin[k] : begin[k + 1]]) for k in range(len(members))] == [
+        sets[m] for m in members
+    ]
+
+
+def test_processes_give_the_same_bytes(scene, tiled):
+    with Processes(2, 1) as backend:
+        shared = estimate(scene.left, scene.right, INSIDE, backend=backend)
+    np.testing.assert_array_equal(shared.disparity, tiled.disparity)
+    np.testing.assert_array_equal(shared.planes, tiled.planes)
+    assert shared.energy == tiled.energy
+
+
+def test_a_tile_whose_worker_is_killed_is_done_again(scene, tiled):
+    def kill(stage):
+        if stage == "inference":
+            os.kill(active_children()[0].pid, signal.SIGKILL)
+
+    with Processes(2, 1) as backend:
+        shared = estimate(scene.left, scene.right, INSIDE, backend=backend, progress=kill)
+    np.testing.assert_array_equal(shared.disparity, tiled.disparity)
+
+
+def test_a_result_of_tiles_is_kept_without_large_pictures(tiled, scene, tmp_path):
+    tiled.save(tmp_path, scene.left)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert "disparity_colour.png" in names
+    assert "boundaries.png" not in names
+    again = Result.load(tmp_path)
+    np.testing.assert_array_equal(again.disparity, tiled.disparity)
+    assert again.energy == tiled.energy
+
+
+def test_a_small_image_needs_no_workers(scene):
+    with pytest.raises(InputError, match=r"lower tiles\.above"):
+        estimate(scene.left, scene.right, WHOLE, backend=Sequential(1))
+
+
+FULL_SIZE = ("Art", "Dolls")
+
+
+@pytest.mark.parametrize("name", FULL_SIZE)
+def test_middlebury_full_size(name):
+    """Runs where the environment variable SLANTED_DATA names a folder with full-size scenes."""
+    folder = Path(os.environ.get("SLANTED_DATA", "/nowhere")) / "middlebury" / name
+    if not (folder / "view1.png").is_file():
+        pytest.skip("SLANTED_DATA names no folder with full-size Middlebury scenes")
+    left, right = read_image(folder / "view1.png"), read_image(folder / "view5.png")
+    if left.shape[0] * left.shape[1] < 1_000_000:
+        pytest.skip(f"{folder} is not of full size")
+    one = estimate(left, right)
+    many = estimate(left, right, Settings().with_text({**TILED, "tiles.pixels": "250000"}))
+    assert many.energy == pytest.approx(one.energy, rel=1e-3)
+    truth = read_disparity(folder / "disp1.png", scale=1.0)
+    near = seam_rows(len(truth), round(truth.size / 250_000))
+    known = np.isfinite(truth) & (truth > 0)
+    wrong = [(np.abs(r.disparity - truth) > 2) & known for r in (one, many)]
+    for rows in (near, ~near):
+        shares = [w[rows].sum() / known[rows].sum() for w in wrong]
+        assert shares[1] <= shares[0] + 0.001
