@@ -188,7 +188,10 @@ def _serve(connection: Connection, threads: int) -> None:
             answer: tuple[Any, Exception | None] = (function(argument), None)
         except Exception as error:
             answer = None, error
-        connection.send(answer)
+        try:
+            connection.send(answer)
+        except OSError:  # nobody waits for it any more
+            return
 
 
 def own_cores(threads: int) -> None:
