@@ -319,6 +319,11 @@ def test_snapshots_of_the_first_run_are_shown():
     assert any(frame["title"].startswith("segments refined") for frame in frames)
 
 
+def test_two_servers_have_no_key_in_common():
+    first, second = session(token=None), session(token=None)
+    assert first.state()["frames"][0]["key"] != second.state()["frames"][0]["key"]
+
+
 def test_answers_are_json_without_nan(client):
     for path in ("/api/state", "/api/frames/0-0", "/api/frames/0-0/pixels/3/4"):
         json.loads(client.get(path).text, parse_constant=pytest.fail)

@@ -26,12 +26,12 @@ def estimated():
     return slanted.estimate(*pair, SETTINGS, watch=snapshots.append), snapshots
 
 
-def session(*, truth=True, snapshots=False, right=True, calibration=CAMERAS):
+def session(*, truth=True, snapshots=False, right=True, calibration=CAMERAS, token=""):
     result, states = estimated()
     view = scene()
     second = view.right if right else None
     opened = OpenedResult("a scene", result, view.left, second, calibration, {})
-    return Session(opened, view.disparity if truth else None, states if snapshots else None)
+    return Session(opened, view.disparity if truth else None, states if snapshots else None, token)
 
 
 def distances_to_planes(result, positions, cameras):

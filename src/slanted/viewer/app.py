@@ -42,7 +42,7 @@ ASSETS = (
 )
 """All files that are ever served from disk; everything else is made of the result."""
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""A frame's key is never used again for another one."""
+"""A frame's key is never used again for another one, nor by another server."""
 NEVER = {"cache-control": "no-store"}
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12

@@ -51,7 +51,7 @@ class Frame:
     Parameters
     ----------
     key
-        By which the page asks for it; another state never gets the same.
+        By which the page asks for it; another state, even of another server, never gets the same.
     title
         For people.
     result
@@ -89,9 +89,10 @@ def final_frame(key: str, result: Result, title: str = "result") -> Frame:
     return Frame(key, title, result, True, result.energy)
 
 
-def frames_of_run(run: int, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
+def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
     """Return the states of a run, in order; the last is its result.
 
+    Their keys are the run's with their number.
     Planes before the first iteration on refined segments show what refinement did.
     """
     frames, iteration, rounds = [], 0, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from slanted.output.export import Exportable, export, export_names
 from slanted.output.mesh import assumed_calibration
 from slanted.output.pictures import disparity_scale
 from slanted.settings import leaves
-from slanted.viewer.frames import Frame, Scene, final_frame, frames_of_run
+from slanted.viewer.frames import Frame, Scene, frames_of_run
 from slanted.viewer.jobs import Jobs
 from slanted.viewer.layers import LayerCache, layer_legend, layer_names
 
@@ -54,6 +55,9 @@ class Session:
         Ground truth of the left image; None if there is none.
     snapshots
         The states of the run that made the result, if they are known.
+    token
+        Starts all keys of frames; random unless given. Browsers keep pictures by their address for
+        good, and the next result is often shown at the same port.
     """
 
     def __init__(
@@ -61,11 +65,13 @@ class Session:
         opened: OpenedResult,
         truth: NDArray[np.float32] | None = None,
         snapshots: list[Snapshot] | None = None,
+        token: str | None = None,
     ) -> None:
         result = opened.result
         scale = disparity_scale(result.disparity if truth is None else truth)
         self.scene = Scene(opened.name, opened.left, opened.right, opened.calibration, truth, scale)
-        frames = frames_of_run(0, result, snapshots) if snapshots else [final_frame("0-0", result)]
+        self._token = secrets.token_hex(6) + "-" if token is None else token
+        frames = frames_of_run(self._run_key(0), result, snapshots or [])
         self.layers = LayerCache()
         self._frames = {frame.key: frame for frame in frames}
         self._settings = result.settings
@@ -177,12 +183,15 @@ class Session:
         source = Exportable(self.frame(key).result, self.scene.left, self.scene.calibration)
         return export(name, source)
 
+    def _run_key(self, number: int) -> str:
+        return f"{self._token}{number}"
+
     def _last(self) -> Frame:
         with self._lock:
             return list(self._frames.values())[-1]
 
     def _finished(self, number: int, result: Result, snapshots: list[Snapshot]) -> None:
-        frames = frames_of_run(number, result, snapshots)
+        frames = frames_of_run(self._run_key(number), result, snapshots)
         with self._lock:
             self._frames = {frame.key: frame for frame in frames}
             self._settings = result.settings
