@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import sys
 
 import cv2
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 import trimesh
 
 import slanted
+from output.on_planes import distances_to_planes
 from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
-from slanted.output.export import Exportable, depth_image, export, export_names
+from slanted.output.export import MESH_FORMATS, Exportable, depth_image, export, export_names
 from slanted.output.mesh import TOLERANCE
 from slanted.output.opened import open_result
 from slanted.result import Result
@@ -40,27 +42,6 @@ def load(name, files, **options):
     return trimesh.load(io.BytesIO(files[name]), file_type=kind, resolver=resolver, **options)
 
 
-def distances_to_planes(result, positions):
-    """How far, in px of disparity, each vertex is from the nearest of the planes round it."""
-    x, y, z = positions.astype(np.float64).T
-    u = CAMERAS.fx_pixels * x / z + CAMERAS.cx_pixels
-    v = CAMERAS.fy_pixels * y / z + CAMERAS.cy_pixels
-    d = CAMERAS.fx_pixels * CAMERAS.baseline_meters / z - CAMERAS.doffs_pixels
-    np.testing.assert_allclose(np.stack([u, v]) % 1, 0.5, atol=1e-3)  # corners of pixels
-    height, width = result.disparity.shape
-    nearest = np.full(len(x), np.inf)
-    limits = result.disparity.min() - 1, result.disparity.max() + 1
-    for du, dv in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
-        column, row = np.rint(u + du).astype(int), np.rint(v + dv).astype(int)
-        inside = (column >= 0) & (row >= 0) & (column < width) & (row < height)
-        i = result.regions.labels[row.clip(0, height - 1), column.clip(0, width - 1)]
-        a, b, c = result.planes[i].T
-        centre = result.regions.centre[i].T
-        on_plane = (a * (u - centre[0]) + b * (v - centre[1]) + c).clip(*limits)
-        nearest = np.where(inside, np.minimum(nearest, np.abs(on_plane - d)), nearest)
-    return nearest
-
-
 @pytest.mark.parametrize("name", ["mesh.ply", "mesh.glb", "mesh.obj"])
 def test_meshes_open_in_trimesh_with_vertices_on_planes(result, source, name):
     mesh = load(name, export(name, source), force="mesh", process=False)
@@ -68,7 +49,7 @@ def test_meshes_open_in_trimesh_with_vertices_on_planes(result, source, name):
     axes = (1, -1, -1) if name == "mesh.glb" else (1, 1, 1)
     np.testing.assert_allclose(mesh.vertices * axes, expected.positions(CAMERAS), rtol=1e-5)
     np.testing.assert_array_equal(mesh.faces, expected.faces)
-    off = distances_to_planes(result, np.asarray(mesh.vertices) * axes)
+    off = distances_to_planes(result, np.asarray(mesh.vertices) * axes, mesh.faces, CAMERAS)
     assert off.max() <= TOLERANCE
     assert np.median(off) < 0.05
     towards_camera = (mesh.face_normals * axes)[:, 2] < 0
@@ -190,13 +171,27 @@ def test_the_command_writes_beside_the_result(result, tmp_path, capsys):
     assert not (tmp_path / "mesh.glb").exists()  # of an earlier result
 
 
-def test_the_command_refuses_in_one_sentence(tmp_path, capsys, monkeypatch, result):
+def test_the_command_refuses_in_one_sentence(tmp_path, capsys, result):
     assert run("export", tmp_path) == 2
     assert "expected the folder of a result" in capsys.readouterr().err
     result.save(tmp_path)
     assert run("export", tmp_path, "depth.png", "-o", tmp_path / "new") == 2
     assert not (tmp_path / "new").exists()
-    monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
-    assert run("export", tmp_path, "mesh.glb", "--quiet") == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(m, n) for m in ("trimesh", "PIL") for n in MESH_FORMATS if (m, n) != ("PIL", "mesh.ply")],
+)
+def test_what_is_missing_is_named_with_its_cure(
+    tmp_path, capsys, monkeypatch, result, module, name
+):
+    result.save(tmp_path)
+    for loaded in list(sys.modules):
+        if loaded.startswith(f"{module}."):
+            monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
+    assert run("export", tmp_path, name, "--quiet") == 2
     error = capsys.readouterr().err
-    assert "pip install 'slanted[viewer]'" in error
+    package = {"PIL": "pillow"}.get(module, module)
+    assert f"need {package}, which is not installed; run pip install 'slanted[viewer]'" in error

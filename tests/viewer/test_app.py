@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 import trimesh
 
+from output.on_planes import distances_to_planes
 from slanted.output.mesh import TOLERANCE
 from slanted.viewer.app import ASSETS
 from slanted.viewer.layers import KINDS, TILE, LayerCache, cut_tile, layer_names, paint_layer
 from viewer.client import served
-from viewer.worlds import CAMERAS, distances_to_planes, estimated, scene, session
+from viewer.worlds import CAMERAS, estimated, scene, session
 
 RESULT = estimated()[0]
 
@@ -166,7 +167,8 @@ def test_the_mesh_comes_as_it_is(client):
     positions = np.frombuffer(rest, "<f4", vertices * 3).reshape(-1, 3)
     indices = np.frombuffer(rest, "<u4", triangles * 3, vertices * 20)
     assert indices.max() == vertices - 1
-    off = distances_to_planes(RESULT, positions * (1, -1, -1), CAMERAS)
+    faces = indices.reshape(-1, 3)
+    off = distances_to_planes(RESULT, positions * (1, -1, -1), faces, CAMERAS)
     assert off.max() <= TOLERANCE
     coarse = client.get("/api/frames/0-0/mesh?triangles=1500").content
     assert 100 < unpacked(coarse, 2)[0][1] <= 1500
@@ -194,7 +196,8 @@ def test_exports_are_files_that_open(client):
     glb = client.get("/api/frames/0-0/exports/mesh.glb")
     assert glb.headers["content-disposition"] == 'attachment; filename="mesh.glb"'
     mesh = trimesh.load(io.BytesIO(glb.content), file_type="glb", force="mesh", process=False)
-    assert distances_to_planes(RESULT, mesh.vertices * (1, -1, -1), CAMERAS).max() <= TOLERANCE
+    off = distances_to_planes(RESULT, mesh.vertices * (1, -1, -1), mesh.faces, CAMERAS)
+    assert off.max() <= TOLERANCE
     archive = zipfile.ZipFile(io.BytesIO(client.get("/api/frames/0-0/exports/mesh.obj").content))
     assert set(archive.namelist()) == {"mesh.obj", "mesh.mtl", "mesh_texture.png"}
     with served(session(calibration=None)) as uncalibrated:

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import trimesh
 
+from output.on_planes import distances_to_planes
 from slanted.io import read_disparity
 from slanted.output.folder import whole_folder, write_result
 from slanted.output.mesh import TOLERANCE
 from slanted.result import Result
-from viewer.worlds import CAMERAS, distances_to_planes, estimated, scene
+from viewer.worlds import CAMERAS, estimated, scene
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = os.environ.get("SLANTED_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -217,7 +218,7 @@ def test_the_export_button_gives_a_mesh_on_the_planes(page, folder, tmp_path):
     download.value.save_as(tmp_path / "mesh.glb")
     mesh = trimesh.load(tmp_path / "mesh.glb", force="mesh", process=False)
     result = Result.load(folder / "out")
-    off = distances_to_planes(result, np.asarray(mesh.vertices) * (1, -1, -1), CAMERAS)
+    off = distances_to_planes(result, mesh.vertices * (1, -1, -1), mesh.faces, CAMERAS)
     assert off.max() <= TOLERANCE
     assert np.median(off) < 1e-3
     calm(page)

@@ -13,7 +13,7 @@ import pytest
 
 from slanted.cli import main
 from slanted.errors import InputError
-from slanted.viewer.serve import address_of, bind
+from slanted.viewer.serve import NEEDED, address_of, bind
 from viewer.client import Client
 from viewer.worlds import estimated, scene
 
@@ -64,13 +64,14 @@ def test_without_a_port_the_next_free_one_is_taken():
     assert address_of("::1", 9) == "http://[::1]:9/"
 
 
-def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch):
+@pytest.mark.parametrize(("module", "name"), NEEDED.items())
+def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch, module, name):
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "slanted.viewer.serve.find_spec", lambda name: None if name == "uvicorn" else find(name)
+        "slanted.viewer.serve.find_spec", lambda asked: None if asked == module else find(asked)
     )
     assert refused(folder / "out")
-    assert "needs uvicorn, which is not installed; run pip install 'slanted[viewer]'" in (
+    assert f"needs {name}, which is not installed; run pip install 'slanted[viewer]'" in (
         capsys.readouterr().err
     )
 

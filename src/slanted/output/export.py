@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from slanted.result import Result
 
 MESH_FORMATS = ("mesh.ply", "mesh.glb", "mesh.obj")
+CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 TEXTURE_QUALITY = 92
@@ -155,6 +156,7 @@ def _mesh_glb(source: Exportable) -> dict[str, bytes]:
 
 
 def _mesh_obj(source: Exportable) -> dict[str, bytes]:
+    require_trimesh()
     from trimesh.exchange.obj import export_obj
 
     made = _textured(source, np.ones(3, np.float32), "PNG")
@@ -183,14 +185,13 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
     """Return the image as Pillow has it, from bytes, so that it is stored in that format."""
-    from PIL import Image as Pillow
-
-    image = Pillow.fromarray(rgb)
+    pillow = require_pillow()
+    image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
     stream = io.BytesIO()
     quality = {"quality": TEXTURE_QUALITY} if texture_format == "JPEG" else {}
     image.save(stream, texture_format, **quality)
-    return Pillow.open(io.BytesIO(stream.getvalue()))
+    return pillow.open(io.BytesIO(stream.getvalue()))
 
 
 def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
@@ -206,7 +207,14 @@ def require_trimesh() -> Any:
     try:
         import trimesh
     except ModuleNotFoundError:
-        raise InputError(
-            "meshes need trimesh, which is not installed; run pip install 'slanted[viewer]'"
-        ) from None
+        raise InputError(f"meshes need trimesh, {CURE}") from None
     return trimesh
+
+
+def require_pillow() -> Any:
+    """Return Pillow's module of images, or say how to install it."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise InputError(f"textures need pillow, {CURE}") from None
+    return Image

@@ -71,7 +71,11 @@ class Frame:
     def mesh(self, most_triangles: int) -> PlaneMesh:
         """Return the planes as a mesh, its outlines coarse if it would have more triangles."""
         step = step_for(self.result.regions.labels, most_triangles)
-        return mesh_of(self.result, step=step)
+        mesh = mesh_of(self.result, step=step)
+        while len(mesh.faces) > most_triangles and step < max(self.result.disparity.shape):
+            step += 1  # triangles were cut where planes leave the range
+            mesh = mesh_of(self.result, step=step)
+        return mesh
 
     def summary(self) -> dict[str, Any]:
         """Return what the page says of it."""

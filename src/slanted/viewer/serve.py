@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 8650
 PORTS_TRIED = 20
+NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "trimesh": "trimesh", "PIL": "pillow"}
+"""Modules that the viewer needs, and the packages that they come in."""
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -123,9 +125,8 @@ def serve(
 
 def require_viewer() -> None:
     """Say how to install what the viewer needs, if it is missing; nothing is imported yet."""
-    for name in ("starlette", "uvicorn", "trimesh"):
-        if find_spec(name) is None:
-            raise InputError(
-                f"the viewer needs {name}, which is not installed; run "
-                "pip install 'slanted[viewer]'"
-            )
+    from slanted.output.export import CURE
+
+    for module, name in NEEDED.items():
+        if find_spec(module) is None:
+            raise InputError(f"the viewer needs {name}, {CURE}")
