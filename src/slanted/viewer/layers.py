@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import cv2
@@ -30,6 +28,7 @@ from slanted.output.pictures import (
     regions_legend,
 )
 from slanted.segmentation.colour import as_rgb8
+from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:
     from slanted.viewer.frames import Frame, Scene
@@ -215,26 +214,6 @@ def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
     return painted
 
 
-class LayerCache:
-    """Painted layers, as many as memory is granted for; the least used go first."""
-
-    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
-        self._most = most_bytes
-        self._layers: OrderedDict[tuple[str, str], Layer] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, scene: Scene, frame: Frame, name: str) -> Layer:
-        """Return a layer, painted if it is not there; the page asks for many tiles at once."""
-        with self._lock:
-            key = (frame.key, name)
-            layer = self._layers.get(key)
-            if layer is None:
-                layer = paint_layer(scene, frame, name)
-                self._layers[key] = layer
-            self._layers.move_to_end(key)
-            while len(self._layers) > 1 and self._size() > self._most:
-                self._layers.popitem(last=False)
-            return layer
-
-    def _size(self) -> int:
-        return sum(layer.nbytes for layer in self._layers.values())
+def layer_cache(most_bytes: int = CACHE_BYTES) -> Cache[Layer]:
+    """Return a cache for painted layers."""
+    return Cache(most_bytes, lambda layer: layer.nbytes)
