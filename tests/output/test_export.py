@@ -129,23 +129,29 @@ def test_a_folder_holds_all_that_exports_need(result, tmp_path):
     (tmp_path / "out" / "ground_truth.pfm").unlink()
 
     record = tmp_path / "out" / "run.json"
-    changed = json.loads(record.read_text()) | {"calibration": {"fx_pixels": -1}}
-    record.write_text(json.dumps(changed))
-    with pytest.raises(FileError, match="expected the calibration of a run"):
-        open_result(tmp_path / "out")
+    huge = dataclasses.asdict(CAMERAS) | {"fx_pixels": 10**400}
+    for calibration in ({"fx_pixels": -1}, huge):
+        changed = json.loads(record.read_text()) | {"calibration": calibration}
+        record.write_text(json.dumps(changed))
+        with pytest.raises(FileError, match="expected the calibration of a run"):
+            open_result(tmp_path / "out")
     with pytest.raises(FileError, match="expected the folder of a result"):
         open_result(tmp_path)
 
 
-def test_older_results_name_the_files_of_their_images(result, tmp_path):
+def test_files_that_a_record_names_are_not_opened(result, tmp_path, monkeypatch):
+    """They may be others by now, and somebody else's record may name anything."""
     result.save(tmp_path / "out")
     cv2.imwrite(str(tmp_path / "l.png"), SCENE.left[:, :, ::-1])
+    (tmp_path / "damaged.png").write_bytes(b"no image")
+    monkeypatch.chdir(tmp_path)
     record = tmp_path / "out" / "run.json"
-    inputs = {"inputs": {"left": str(tmp_path / "l.png"), "right": str(tmp_path / "none.png")}}
-    record.write_text(json.dumps(json.loads(record.read_text()) | inputs))
-    opened = open_result(tmp_path / "out")
-    np.testing.assert_array_equal(opened.left, SCENE.left)
-    assert opened.right is None
+    for left in (str(tmp_path / "l.png"), "l.png", "damaged.png"):
+        inputs = {"inputs": {"left": left, "right": left}}
+        record.write_text(json.dumps(json.loads(record.read_text()) | inputs))
+        opened = open_result(tmp_path / "out")
+        assert opened.left is None
+        assert opened.right is None
     assert opened.calibration is None
 
 

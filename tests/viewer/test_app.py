@@ -16,6 +16,7 @@ import trimesh
 from output.on_planes import distances_to_planes
 from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
+from slanted.regions import labels_from_user
 from slanted.viewer.app import ASSETS, MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
@@ -371,6 +372,18 @@ def test_what_goes_wrong_in_a_run_is_told(client, monkeypatch):
     state = wait_for(client, "failed")
     assert state["job"]["text"] == "nothing: expected something"
     assert [frame["key"] for frame in state["frames"]] == ["0-0"]
+
+
+def test_segments_that_were_given_are_kept():
+    made = session(record={"inputs": {"segments": "mine.png"}})
+    with served(made) as client:
+        state = client.get("/api/state").json()
+        assert "segmentation.count" not in {slider["path"] for slider in state["sliders"]}
+        assert client.post("/api/run", {"segmentation.count": 20}).status_code == 400
+        assert client.post("/api/run", {"model.weights.bdy2": 10.5}).status_code == 202
+        last = wait_for(client, "done")["frames"][-1]["key"]
+        given = labels_from_user(RESULT.regions.labels, (120, 160))
+        np.testing.assert_array_equal(made.frame(last).result.regions.labels, given)
 
 
 def test_without_the_right_image_nothing_can_be_run():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
 )
 """Settings that the page can change: path, name, least and largest value of the slider, and the
 power by which it gives small values more room."""
+OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
+"""Those that mean nothing if segments were given to the run, which then keeps them."""
 PACKED_BYTES = 150_000_000
 """For clouds and meshes that were sent; one of 600,000 triangles has about 17 MB."""
 
@@ -81,7 +83,9 @@ class Session:
         self._packed: Cache[bytes] = Cache(PACKED_BYTES, len)
         self._frames = {frame.key: frame for frame in frames}
         self._settings = result.settings
-        self._ranges = _ranges(result)
+        inputs = opened.record.get("inputs")
+        self._keeps_segments = isinstance(inputs, dict) and bool(inputs.get("segments"))
+        self._ranges = _ranges(result, OF_SEGMENTS if self._keeps_segments else ())
         self._lock = Lock()
         self._serial = 0
         self._jobs = Jobs(self._finished, self._changed)
@@ -188,13 +192,19 @@ class Session:
                 raise InputError(f"{path}: expected {low:g} to {high:g}, got {str(value)[:20]}")
         settings = self._settings.with_text({path: str(value) for path, value in changes.items()})
         scene, last = self.scene, self._last()
-        return self._jobs.start(
-            lambda stage, watch: reestimate(
-                last.result, scene.left, scene.right, settings, progress=stage, watch=watch
-            ),
-            settings,
-            replace=replace,
-        )
+
+        def work(stage: Callable[[str], None], watch: Callable[[Snapshot], None]) -> Result:
+            return reestimate(
+                last.final,
+                scene.left,
+                scene.right,
+                settings,
+                keep_segments=self._keeps_segments,
+                progress=stage,
+                watch=watch,
+            )
+
+        return self._jobs.start(work, settings, replace=replace)
 
     def cancel(self, number: int | None = None) -> None:
         """End the run of that number, if it is the newest; None for any."""
@@ -251,6 +261,7 @@ class Session:
                 "doc": values[path].setting.doc,
             }
             for path, name, _, _, power in SLIDERS
+            if path in self._ranges
         ]
 
 
@@ -262,7 +273,7 @@ def _value(leaf: Leaf, result: Result, settings: Settings) -> Any:
     return leaf.value
 
 
-def _ranges(result: Result) -> dict[str, tuple[float, float]]:
+def _ranges(result: Result, without: Collection[str]) -> dict[str, tuple[float, float]]:
     """Return the ends of each slider, wide enough for the values of the result that was opened."""
     values = {
         leaf.path: _value(leaf, result, result.settings)
@@ -272,4 +283,5 @@ def _ranges(result: Result) -> dict[str, tuple[float, float]]:
     return {
         path: (min(low, values[path]), max(high, 2 * values[path]))
         for path, _, low, high, _ in SLIDERS
+        if path not in without
     }
