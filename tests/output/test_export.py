@@ -16,7 +16,7 @@ from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
 from slanted.output.export import MESH_FORMATS, Exportable, depth_image, export, export_names
-from slanted.output.mesh import TOLERANCE
+from slanted.output.mesh import LEAST_DISPARITY, TOLERANCE
 from slanted.output.opened import open_result
 from slanted.result import Result
 from slanted.synthetic import make_scene
@@ -88,6 +88,20 @@ def test_depth_is_in_millimetres_and_zero_where_unknown(source):
     np.testing.assert_allclose(picture, expected, atol=0.51)
     values = np.array([[np.nan, 1.2344, 65.535, 65.6, 0.0004]], np.float32)
     assert depth_image(values).tolist() == [[0, 1234, 65535, 0, 0]]
+
+
+def test_all_exports_end_at_the_same_distance(result):
+    doffs = LEAST_DISPARITY - float(np.median(result.disparity))
+    cameras = dataclasses.replace(CAMERAS, doffs_pixels=doffs, baseline_meters=0.01)
+    source = Exportable(result, SCENE.left, cameras)
+    kept = result.disparity.astype(np.float64) + doffs >= LEAST_DISPARITY
+    assert 0.2 < kept.mean() < 0.8
+    assert len(load("cloud.ply", export("cloud.ply", source)).vertices) == kept.sum()
+    files = export("depth.png", source)
+    picture = cv2.imdecode(np.frombuffer(files["depth.png"], np.uint8), cv2.IMREAD_UNCHANGED)
+    np.testing.assert_array_equal(picture > 0, kept)
+    farthest = cameras.fx_pixels * cameras.baseline_meters / LEAST_DISPARITY
+    assert source.mesh().positions(cameras)[:, 2].max() <= farthest * 1.001
 
 
 def test_without_calibration_lengths_are_baselines(result):

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
-from slanted.output.mesh import PlaneMesh, assumed_calibration, mesh_of
+from slanted.output.export_files import FILES
+from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
 
 if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.result import Result
 
-MESH_FORMATS = ("mesh.ply", "mesh.glb", "mesh.obj")
+MESH_FORMATS = tuple(name for name in FILES if name.startswith("mesh."))
 CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
@@ -61,10 +62,11 @@ class Exportable:
 
     def rgb(self) -> NDArray[np.uint8]:
         """Return the left image as 8-bit RGB, grey if there is none."""
+        from slanted.output.pictures import grey_image
         from slanted.segmentation.colour import as_rgb8
 
         if self.left is None:
-            return np.full((*self.result.disparity.shape, 3), 128, np.uint8)
+            return grey_image(self.result.disparity.shape)
         return as_rgb8(self.left)
 
     def mesh(self) -> PlaneMesh:
@@ -86,7 +88,7 @@ class Exportable:
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:
     """Return what can be exported, by the name of its first file."""
-    return ("cloud.ply", *MESH_FORMATS, *(("depth.png",) if calibrated else ()))
+    return tuple(name for name in FILES if calibrated or name != "depth.png")
 
 
 def export(name: str, source: Exportable) -> dict[str, bytes]:
@@ -131,12 +133,13 @@ def _depth(source: Exportable) -> dict[str, bytes]:
             "depth.png: expected a calibrated pair, because it is in millimetres; give --calib, or "
             "--fx and --baseline"
         )
-    depth = depth_image(source.calibration.depth(source.result.disparity))
+    depth = depth_image(source.calibration.depth(source.result.disparity, LEAST_DISPARITY))
     return {"depth.png": encode(".png", depth)}
 
 
 def _cloud(source: Exportable) -> dict[str, bytes]:
-    points, colours = point_cloud(source.result.disparity, source.rgb(), source.cameras)
+    pixels = source.result.disparity, source.rgb()
+    points, colours = point_cloud(*pixels, source.cameras, LEAST_DISPARITY)
     return {"cloud.ply": encode_ply(points, colours)}
 
 

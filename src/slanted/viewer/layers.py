@@ -22,6 +22,7 @@ from slanted.output.pictures import (
     confidence_legend,
     disparity_legend,
     error_legend,
+    grey_image,
     label_lines,
     label_palette,
     labels_legend,
@@ -38,7 +39,6 @@ TILE = 512
 TEXTURE = 2048
 """Most pixels along a side of a picture that is laid over the mesh."""
 CACHE_BYTES = 600_000_000
-GREY = 128
 FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 
@@ -90,7 +90,7 @@ def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
 def base_image(scene: Scene, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Return the left image as 8-bit RGB, grey if there is none."""
     if scene.left is None:
-        return np.full((*shape[:2], 3), GREY, np.uint8)
+        return grey_image(shape)
     return as_rgb8(scene.left)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from slanted.errors import InputError, SlantedError
 from slanted.output.export import Exportable, export, export_names
-from slanted.output.mesh import assumed_calibration
+from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration
 from slanted.output.pictures import disparity_scale
 from slanted.settings import leaves
 from slanted.viewer.caches import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
-from slanted.viewer.geometry import pack_cloud, pack_mesh
+from slanted.viewer.geometry import MOST_TRIANGLES, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
-from slanted.viewer.layers import Layer, layer_cache, layer_legend, layer_names, paint_layer
+from slanted.viewer.layers import TILE, Layer, layer_cache, layer_legend, layer_names, paint_layer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +111,10 @@ class Session:
                 "cy": cameras.cy_pixels,
                 "baseline": cameras.baseline_meters,
                 "doffs": cameras.doffs_pixels,
+                "least": LEAST_DISPARITY,
             },
+            "tile": TILE,
+            "most_triangles": MOST_TRIANGLES,
             "calibrated": calibrated,
             "has_image": self.scene.left is not None,
             "frames": [frame.summary() for frame in frames],

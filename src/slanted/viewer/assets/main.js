@@ -10,7 +10,6 @@ const POLL_IDLE = 1500;
 const HOVER_REST = 120;
 const SLIDE_REST = 250;
 const DRAFT_TRIANGLES = 80000;
-const MOST_TRIANGLES = 600000;
 const byId = (id) => document.getElementById(id);
 
 let state = null;
@@ -84,14 +83,14 @@ async function loadFrame(key, signal) {
   frame = found;
   showLayers();
   showSteps(state.frames, key);
-  picture.show(key, layer, state.width, state.height);
+  picture.show(key, layer, state);
   if (pinned) await tell(pinned);
   if (!space) return;
   const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, signal), showTexture()]);
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
-  const whole = await api.mesh(key, MOST_TRIANGLES, signal);
+  const whole = await api.mesh(key, state.most_triangles, signal);
   if (signal.aborted) return;
   space.setMesh(whole);
   await showCloud();
@@ -158,7 +157,7 @@ function showLayers() {
 async function choose(name) {
   layer = name;
   showLayers();
-  picture.show(frame.key, layer, state.width, state.height);
+  picture.show(frame.key, layer, state);
   if (byId("colouring").value === "layer") await guarded(renew(showTexture))();
 }
 

@@ -188,8 +188,8 @@ export class SpaceView {
   }
 
   position(u, v, disparity) {
-    const { fx, fy, cx, cy, baseline, doffs } = this.cameras;
-    if (disparity + doffs < 0.5) return null;
+    const { fx, fy, cx, cy, baseline, doffs, least } = this.cameras;
+    if (disparity + doffs < least) return null;
     const depth = (fx * baseline) / (disparity + doffs);
     return [((u - cx) / fx) * depth, (-(v - cy) / fy) * depth, -depth];
   }
