@@ -13,7 +13,7 @@ from slanted.cli.options import (
     load_calibration,
     report_options,
 )
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 from slanted.output.export_files import FILES
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 
 @click.command(name="report", short_help="Results as one HTML file, for mail or CI.")

@@ -19,7 +19,7 @@ from slanted.cli.options import (
     refuse_without,
     settings_options,
 )
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Snapshot
