@@ -105,6 +105,7 @@ def reestimate(
     right: Any,
     settings: Settings,
     *,
+    keep_segments: bool = False,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Result:
@@ -118,6 +119,9 @@ def reestimate(
         The pair that it is of.
     settings
         All parameters; those of matching, and ``model.confidence``, change nothing.
+    keep_segments
+        Whether the segments are the result's, as they should be if they were given to `estimate`;
+        otherwise they are found again.
     progress, watch
         As for `estimate`.
     """
@@ -128,10 +132,11 @@ def reestimate(
     left, right = check_pair(left, right)
     stage = _Stages(progress)
     found = _Matched(result.matched, None, result.searched, result.rectification)
+    segments = result.regions.labels if keep_segments else None
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, None)
         explain = _Explanation(settings, stage, threads, tiled, None, watch)
-        return explain(left, right, found, result.weights, None)
+        return explain(left, right, found, result.weights, segments)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import sys
 
 import cv2
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 import trimesh
 
 import slanted
+from output.on_planes import distances_to_planes
 from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
-from slanted.output.export import Exportable, depth_image, export, export_names
-from slanted.output.mesh import TOLERANCE
+from slanted.output.export import MESH_FORMATS, Exportable, depth_image, export, export_names
+from slanted.output.mesh import LEAST_DISPARITY, TOLERANCE
 from slanted.output.opened import open_result
 from slanted.result import Result
 from slanted.synthetic import make_scene
@@ -40,27 +42,6 @@ def load(name, files, **options):
     return trimesh.load(io.BytesIO(files[name]), file_type=kind, resolver=resolver, **options)
 
 
-def distances_to_planes(result, positions):
-    """How far, in px of disparity, each vertex is from the nearest of the planes round it."""
-    x, y, z = positions.astype(np.float64).T
-    u = CAMERAS.fx_pixels * x / z + CAMERAS.cx_pixels
-    v = CAMERAS.fy_pixels * y / z + CAMERAS.cy_pixels
-    d = CAMERAS.fx_pixels * CAMERAS.baseline_meters / z - CAMERAS.doffs_pixels
-    np.testing.assert_allclose(np.stack([u, v]) % 1, 0.5, atol=1e-3)  # corners of pixels
-    height, width = result.disparity.shape
-    nearest = np.full(len(x), np.inf)
-    limits = result.disparity.min() - 1, result.disparity.max() + 1
-    for du, dv in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
-        column, row = np.rint(u + du).astype(int), np.rint(v + dv).astype(int)
-        inside = (column >= 0) & (row >= 0) & (column < width) & (row < height)
-        i = result.regions.labels[row.clip(0, height - 1), column.clip(0, width - 1)]
-        a, b, c = result.planes[i].T
-        centre = result.regions.centre[i].T
-        on_plane = (a * (u - centre[0]) + b * (v - centre[1]) + c).clip(*limits)
-        nearest = np.where(inside, np.minimum(nearest, np.abs(on_plane - d)), nearest)
-    return nearest
-
-
 @pytest.mark.parametrize("name", ["mesh.ply", "mesh.glb", "mesh.obj"])
 def test_meshes_open_in_trimesh_with_vertices_on_planes(result, source, name):
     mesh = load(name, export(name, source), force="mesh", process=False)
@@ -68,7 +49,7 @@ def test_meshes_open_in_trimesh_with_vertices_on_planes(result, source, name):
     axes = (1, -1, -1) if name == "mesh.glb" else (1, 1, 1)
     np.testing.assert_allclose(mesh.vertices * axes, expected.positions(CAMERAS), rtol=1e-5)
     np.testing.assert_array_equal(mesh.faces, expected.faces)
-    off = distances_to_planes(result, np.asarray(mesh.vertices) * axes)
+    off = distances_to_planes(result, np.asarray(mesh.vertices) * axes, mesh.faces, CAMERAS)
     assert off.max() <= TOLERANCE
     assert np.median(off) < 0.05
     towards_camera = (mesh.face_normals * axes)[:, 2] < 0
@@ -107,6 +88,20 @@ def test_depth_is_in_millimetres_and_zero_where_unknown(source):
     np.testing.assert_allclose(picture, expected, atol=0.51)
     values = np.array([[np.nan, 1.2344, 65.535, 65.6, 0.0004]], np.float32)
     assert depth_image(values).tolist() == [[0, 1234, 65535, 0, 0]]
+
+
+def test_all_exports_end_at_the_same_distance(result):
+    doffs = LEAST_DISPARITY - float(np.median(result.disparity))
+    cameras = dataclasses.replace(CAMERAS, doffs_pixels=doffs, baseline_meters=0.01)
+    source = Exportable(result, SCENE.left, cameras)
+    kept = result.disparity.astype(np.float64) + doffs >= LEAST_DISPARITY
+    assert 0.2 < kept.mean() < 0.8
+    assert len(load("cloud.ply", export("cloud.ply", source)).vertices) == kept.sum()
+    files = export("depth.png", source)
+    picture = cv2.imdecode(np.frombuffer(files["depth.png"], np.uint8), cv2.IMREAD_UNCHANGED)
+    np.testing.assert_array_equal(picture > 0, kept)
+    farthest = cameras.fx_pixels * cameras.baseline_meters / LEAST_DISPARITY
+    assert source.mesh().positions(cameras)[:, 2].max() <= farthest * 1.001
 
 
 def test_without_calibration_lengths_are_baselines(result):
@@ -148,23 +143,29 @@ def test_a_folder_holds_all_that_exports_need(result, tmp_path):
     (tmp_path / "out" / "ground_truth.pfm").unlink()
 
     record = tmp_path / "out" / "run.json"
-    changed = json.loads(record.read_text()) | {"calibration": {"fx_pixels": -1}}
-    record.write_text(json.dumps(changed))
-    with pytest.raises(FileError, match="expected the calibration of a run"):
-        open_result(tmp_path / "out")
+    huge = dataclasses.asdict(CAMERAS) | {"fx_pixels": 10**400}
+    for calibration in ({"fx_pixels": -1}, huge):
+        changed = json.loads(record.read_text()) | {"calibration": calibration}
+        record.write_text(json.dumps(changed))
+        with pytest.raises(FileError, match="expected the calibration of a run"):
+            open_result(tmp_path / "out")
     with pytest.raises(FileError, match="expected the folder of a result"):
         open_result(tmp_path)
 
 
-def test_older_results_name_the_files_of_their_images(result, tmp_path):
+def test_files_that_a_record_names_are_not_opened(result, tmp_path, monkeypatch):
+    """They may be others by now, and somebody else's record may name anything."""
     result.save(tmp_path / "out")
     cv2.imwrite(str(tmp_path / "l.png"), SCENE.left[:, :, ::-1])
+    (tmp_path / "damaged.png").write_bytes(b"no image")
+    monkeypatch.chdir(tmp_path)
     record = tmp_path / "out" / "run.json"
-    inputs = {"inputs": {"left": str(tmp_path / "l.png"), "right": str(tmp_path / "none.png")}}
-    record.write_text(json.dumps(json.loads(record.read_text()) | inputs))
-    opened = open_result(tmp_path / "out")
-    np.testing.assert_array_equal(opened.left, SCENE.left)
-    assert opened.right is None
+    for left in (str(tmp_path / "l.png"), "l.png", "damaged.png"):
+        inputs = {"inputs": {"left": left, "right": left}}
+        record.write_text(json.dumps(json.loads(record.read_text()) | inputs))
+        opened = open_result(tmp_path / "out")
+        assert opened.left is None
+        assert opened.right is None
     assert opened.calibration is None
 
 
@@ -190,13 +191,27 @@ def test_the_command_writes_beside_the_result(result, tmp_path, capsys):
     assert not (tmp_path / "mesh.glb").exists()  # of an earlier result
 
 
-def test_the_command_refuses_in_one_sentence(tmp_path, capsys, monkeypatch, result):
+def test_the_command_refuses_in_one_sentence(tmp_path, capsys, result):
     assert run("export", tmp_path) == 2
     assert "expected the folder of a result" in capsys.readouterr().err
     result.save(tmp_path)
     assert run("export", tmp_path, "depth.png", "-o", tmp_path / "new") == 2
     assert not (tmp_path / "new").exists()
-    monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
-    assert run("export", tmp_path, "mesh.glb", "--quiet") == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(m, n) for m in ("trimesh", "PIL") for n in MESH_FORMATS if (m, n) != ("PIL", "mesh.ply")],
+)
+def test_what_is_missing_is_named_with_its_cure(
+    tmp_path, capsys, monkeypatch, result, module, name
+):
+    result.save(tmp_path)
+    for loaded in list(sys.modules):
+        if loaded.startswith(f"{module}."):
+            monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
+    assert run("export", tmp_path, name, "--quiet") == 2
     error = capsys.readouterr().err
-    assert "pip install 'slanted[viewer]'" in error
+    package = {"PIL": "pillow"}.get(module, module)
+    assert f"need {package}, which is not installed; run pip install 'slanted[viewer]'" in error

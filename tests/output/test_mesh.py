@@ -1,5 +1,6 @@
 """The mesh is exact in the image, joined where surfaces go on and cut where they end."""
 
+import dataclasses
 from collections import defaultdict
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import naive_mesh
 from regions.label_maps import label_maps
+from slanted.inference.drawing import draw_disparity
 from slanted.labels import BoundaryLabel
 from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
 from slanted.regions import build_regions, labels_from_user
@@ -163,6 +165,62 @@ def test_planes_are_cut_off_at_the_ends_of_the_range():
         regions, np.array([[9.0, 0, 10]]), np.zeros(0, np.int32), lowest=0, highest=20
     )
     assert (mesh.disparity.min(), mesh.disparity.max()) == (0, 20)
+
+
+def rasterised(mesh, shape):
+    """The mesh drawn at the centres of pixels, triangle by triangle; NaN where there is none."""
+    drawn = np.full(shape, np.nan)
+    for face in mesh.faces:
+        a, b, c = mesh.corners[face]
+        low, high = np.ceil(np.min([a, b, c], axis=0)), np.floor(np.max([a, b, c], axis=0))
+        u, v = np.meshgrid(*(np.arange(s, e + 1) for s, e in zip(low, high, strict=True)))
+        points = np.stack([u.ravel(), v.ravel()], axis=1)
+        second, third = np.linalg.solve(np.stack([b - a, c - a], axis=1), (points - a).T)
+        inside = (second >= -1e-9) & (third >= -1e-9) & (second + third <= 1 + 1e-9)
+        shares = np.stack([1 - second - third, second, third], axis=1)[inside]
+        u, v = points[inside].astype(int).T
+        drawn[v, u] = shares @ mesh.disparity[face]
+    return drawn
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), st.floats(0, 8), st.floats(0, 8))
+def test_the_mesh_is_the_disparity_map_where_planes_leave_the_range(world, lowest, more):
+    regions, planes, _ = world
+    planes = planes * (10, 10, 1)
+    apart = np.full(regions.number_of_edges, BoundaryLabel.LEFT_OCCLUSION, np.int32)
+    limits = lowest, lowest + more
+    mesh = build_mesh(regions, planes, apart, lowest=limits[0], highest=limits[1])
+    assert (areas(mesh) > 0).all()
+    drawn = draw_disparity(regions, planes, *limits)
+    np.testing.assert_allclose(rasterised(mesh, drawn.shape), drawn, atol=1e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.floats(-12, -5))
+def test_the_mesh_ends_where_infinity_is_too_close(world, doffs):
+    regions, planes, kinds = world
+    planes = planes * (10, 10, 1)
+    cameras = dataclasses.replace(assumed_calibration(*regions.labels.shape), doffs_pixels=doffs)
+    whole = build_mesh(regions, planes, kinds, tolerance=0)
+    kept = whole.in_front(cameras)
+    assert (kept.disparity + doffs >= LEAST_DISPARITY - 1e-5).all()
+    assert np.isfinite(kept.positions(cameras)).all()
+    drawn = draw_disparity(regions, planes, -np.inf)
+    found = rasterised(kept, drawn.shape)
+    far = drawn + doffs < LEAST_DISPARITY - 1e-4
+    assert np.isnan(found[far]).all()
+    near = drawn + doffs > LEAST_DISPARITY + 1e-4
+    np.testing.assert_allclose(found[near], drawn[near], atol=1e-4)
+
+
+def test_a_long_run_of_pixels_bends_where_its_plane_is_cut_off():
+    regions = build_regions(np.zeros((1, 100), np.int32))
+    plane = np.array([[1.0, 0, 0]])
+    mesh = build_mesh(regions, plane, np.zeros(0, np.int32), lowest=0)
+    assert rasterised(mesh, (1, 100))[0, 49] == pytest.approx(0)
+    both = users(mesh)
+    assert len(both) == len(mesh.corners)  # neighbours share what was cut
 
 
 @settings(max_examples=60, deadline=None)

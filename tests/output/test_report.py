@@ -2,6 +2,7 @@
 
 import re
 import sys
+import weakref
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import slanted
 from slanted.cli import main
 from slanted.evaluation.metrics import evaluate
+from slanted.io import write_disparity
 from slanted.output.opened import OpenedResult
 from slanted.output.report import Entry, build_report, label_shares
 from slanted.synthetic import make_scene
@@ -121,3 +123,25 @@ def test_the_command(result, tmp_path, capsys):
         assert run("report", *arguments, "-o", tmp_path / "not.html") == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "not.html").exists()
+
+
+def test_one_result_is_opened_at_a_time(result):
+    alive = []
+
+    def opened(number):
+        assert not any(seen() for seen in alive)
+        entry = Entry(str(number), OpenedResult("a", result, SCENE.left, None, None, {}))
+        alive.append(weakref.ref(entry.opened))
+        return entry
+
+    page = build_report(map(opened, range(3)))
+    assert all(f'href="#pair-{k}"' in page for k in (1, 2, 3))
+
+
+def test_any_name_of_a_folder_will_do(result, tmp_path, capsys):
+    result.save(tmp_path / "a $x_{ b$ c", SCENE.left)
+    write_disparity(tmp_path / "t.pfm", SCENE.disparity - 1000)
+    arguments = ["-o", tmp_path / "r.html", "--ground-truth", tmp_path / "t.pfm"]
+    assert not run("report", tmp_path / "a $x_{ b$ c", *arguments)
+    assert "wrote 1 pair to" in capsys.readouterr().out
+    assert "a $x_{ b$ c" in (tmp_path / "r.html").read_text()

@@ -4,20 +4,28 @@ import io
 import json
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import cv2
 import numpy as np
 import pytest
 import trimesh
 
+from output.on_planes import distances_to_planes
+from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
-from slanted.viewer.app import ASSETS
-from slanted.viewer.layers import KINDS, TILE, LayerCache, cut_tile, layer_names, paint_layer
+from slanted.regions import labels_from_user
+from slanted.viewer.app import ASSETS, MOST_AT_ONCE
+from slanted.viewer.frames import MOST_DRAWN
+from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
 from viewer.client import served
-from viewer.worlds import CAMERAS, distances_to_planes, estimated, scene, session
+from viewer.worlds import CAMERAS, estimated, scene, session
 
 RESULT = estimated()[0]
+LONG = {"segmentation.count": 1500, "inference.iterations": 10, "refinement.rounds": 6,
+        "refinement.iterations": 6}  # fmt: skip
 
 
 @pytest.fixture
@@ -63,6 +71,8 @@ def test_the_page_and_its_parts_are_there_and_nothing_else(client):
         "/api/frames/0-0/tiles/nonsense/0/0/0",
         "/api/frames/0-0/tiles/image/0/7/0",
         "/api/frames/0-0/tiles/image/99/0/0",
+        f"/api/frames/0-0/tiles/image/0/{'9' * 5000}/0",
+        f"/api/frames/0-0/pixels/{'9' * 5000}/0",
     ):
         assert client.get(path).status_code in (400, 404), path
 
@@ -143,15 +153,71 @@ def test_lines_stay_visible_in_small_pictures():
 
 def test_the_cache_keeps_what_fits():
     made = session()
-    frame = made.frame("0-0")
-    cache = LayerCache(most_bytes=2 * 160 * 120 * 3)
-    names = layer_names(made.scene, frame)
-    first = cache.get(made.scene, frame, names[0])
-    assert cache.get(made.scene, frame, names[0]) is first
+    made._layers = layer_cache(most_bytes=2 * 160 * 120 * 3)
+    names = layer_names(made.scene, made.frame("0-0"))
+    first = made.layer("0-0", names[0])
+    assert made.layer("0-0", names[0]) is first
     for name in names:
-        cache.get(made.scene, frame, name)
-    assert len(cache._layers) <= 2
-    assert cache.get(made.scene, frame, names[0]) is not first
+        made.layer("0-0", name)
+    assert len(made._layers) <= 2
+    assert made.layer("0-0", names[0]) is not first
+
+
+def test_meshes_are_packed_once(monkeypatch):
+    made, packed = session(), []
+    monkeypatch.setattr(
+        "slanted.viewer.session.pack_mesh", lambda *these: packed.append(these) or b"mesh"
+    )
+    assert made.packed("0-0", "mesh", 500) == made.packed("0-0", "mesh", 500)
+    made.packed("0-0", "mesh", 600)
+    assert len(packed) == 2
+
+
+def test_heavy_answers_wait_their_turn_and_light_ones_do_not(client, monkeypatch):
+    at_once, most, go_on = [], [], Event()
+
+    def slow(*_):
+        at_once.append(1)
+        most.append(len(at_once))
+        go_on.wait(30)
+        at_once.pop()
+        return b"cloud"
+
+    monkeypatch.setattr("slanted.viewer.session.pack_cloud", slow)
+    with ThreadPoolExecutor(60) as pool:
+        paths = [f"/api/frames/0-0/cloud?points={k + 1}" for k in range(50)]
+        answers = [pool.submit(client.get, path) for path in paths]
+        try:
+            time.sleep(0.5)
+            assert client.get("/api/frames/0-0/tiles/image/0/0/0").status_code == 200
+        finally:
+            go_on.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert max(most) <= MOST_AT_ONCE
+
+
+def test_states_are_drawn_when_they_are_looked_at():
+    made = session(snapshots=True)
+    frames = [made.frame(each["key"]) for each in made.state()["frames"]]
+    assert len(frames) > MOST_DRAWN + 1
+    assert len(frames[0].drawn) == 0
+    for frame in frames[:-1]:
+        snapshot = frame.snapshot
+        assert frame.result is frame.result
+        np.testing.assert_array_equal(frame.result.planes, snapshot.planes)
+        assert frame.result.disparity.shape == (120, 160)
+    assert len(frames[0].drawn) == MOST_DRAWN
+    assert frames[-1].result is RESULT
+
+
+def test_what_was_made_of_frames_that_are_gone_is_forgotten(opened):
+    made, client = opened
+    client.get("/api/frames/0-0/tiles/image/0/0/0")
+    client.get("/api/frames/0-0/mesh")
+    assert (len(made._layers), len(made._packed)) == (1, 1)
+    client.post("/api/run", {"segmentation.count": 20})
+    wait_for(client, "done")
+    assert (len(made._layers), len(made._packed)) == (0, 0)
 
 
 def unpacked(content, counts):
@@ -166,7 +232,8 @@ def test_the_mesh_comes_as_it_is(client):
     positions = np.frombuffer(rest, "<f4", vertices * 3).reshape(-1, 3)
     indices = np.frombuffer(rest, "<u4", triangles * 3, vertices * 20)
     assert indices.max() == vertices - 1
-    off = distances_to_planes(RESULT, positions * (1, -1, -1), CAMERAS)
+    faces = indices.reshape(-1, 3)
+    off = distances_to_planes(RESULT, positions * (1, -1, -1), faces, CAMERAS)
     assert off.max() <= TOLERANCE
     coarse = client.get("/api/frames/0-0/mesh?triangles=1500").content
     assert 100 < unpacked(coarse, 2)[0][1] <= 1500
@@ -194,7 +261,8 @@ def test_exports_are_files_that_open(client):
     glb = client.get("/api/frames/0-0/exports/mesh.glb")
     assert glb.headers["content-disposition"] == 'attachment; filename="mesh.glb"'
     mesh = trimesh.load(io.BytesIO(glb.content), file_type="glb", force="mesh", process=False)
-    assert distances_to_planes(RESULT, mesh.vertices * (1, -1, -1), CAMERAS).max() <= TOLERANCE
+    off = distances_to_planes(RESULT, mesh.vertices * (1, -1, -1), mesh.faces, CAMERAS)
+    assert off.max() <= TOLERANCE
     archive = zipfile.ZipFile(io.BytesIO(client.get("/api/frames/0-0/exports/mesh.obj").content))
     assert set(archive.namelist()) == {"mesh.obj", "mesh.mtl", "mesh_texture.png"}
     with served(session(calibration=None)) as uncalibrated:
@@ -224,7 +292,7 @@ def test_a_run_changes_what_is_shown_and_keeps_its_iterations(client):
 
 def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
     made, client = opened
-    client.post("/api/run", {"inference.iterations": 300})
+    client.post("/api/run", LONG)
     time.sleep(0.3)
     assert client.post("/api/cancel").status_code == 202
     state = wait_for(client, "cancelled")
@@ -235,7 +303,7 @@ def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
 
 
 def test_a_run_can_take_the_place_of_another(client):
-    client.post("/api/run", {"inference.iterations": 500})
+    client.post("/api/run", LONG)
     time.sleep(0.2)
     answer = client.post("/api/run?replace=true", {"segmentation.count": 20})
     assert answer.status_code == 202
@@ -243,13 +311,16 @@ def test_a_run_can_take_the_place_of_another(client):
     state = wait_for(client, "done")
     values = {slider["path"]: slider["value"] for slider in state["sliders"]}
     assert values["segmentation.count"] == 20
-    assert values["inference.iterations"] != 500
+    assert values["inference.iterations"] != LONG["inference.iterations"]
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"segmentation.count": -3}, "segmentation.count: expected a whole number"),
+        ({"segmentation.count": -3}, "segmentation.count: expected 10 to 4000, got -3"),
+        ({"inference.iterations": 1000}, "inference.iterations: expected 0 to"),
+        ({"refinement.rounds": 10**400}, "refinement.rounds: expected 0 to"),
+        ({"model.weights.bdy2": float("nan")}, "model.weights.bdy2: expected 0 to"),
         ({"segmentation.count": 20.5}, "segmentation.count: expected a whole number"),
         ({"segmentation.count": "20"}, "expected a number"),
         ({"segmentation.ucm.contours": 1}, "cannot be changed here"),
@@ -283,14 +354,36 @@ def test_other_pages_are_refused_by_the_server_itself(client):
         kind = {"content-type": "application/json", **headers}
         assert client.post("/api/run", {}, kind).status_code == 403
     assert client.get("/api/state", {"Origin": f"http://{own}"}).status_code == 200
+    for path in ("/", "/api/state", "/assets/main.js", "/api/frames/0-0/mesh", "/nothing"):
+        for headers in ({}, {"Origin": "http://evil.example"}):
+            found = client.get(path, headers).headers
+            assert found["cross-origin-resource-policy"] == "same-origin"
+            assert found["x-content-type-options"] == "nosniff"
+            assert "frame-ancestors 'none'" in found["content-security-policy"]
     assert client.get("/api/state").json()["job"]["status"] == "idle"
 
 
-def test_what_goes_wrong_in_a_run_is_told(client):
-    client.post("/api/run", {"segmentation.count": 4_000_000})
+def test_what_goes_wrong_in_a_run_is_told(client, monkeypatch):
+    def fail(*_, **__):
+        raise InputError("nothing: expected something")
+
+    monkeypatch.setattr("slanted.pipeline.reestimate", fail)
+    client.post("/api/run", {})
     state = wait_for(client, "failed")
-    assert "segmentation.count: expected at most" in state["job"]["text"]
+    assert state["job"]["text"] == "nothing: expected something"
     assert [frame["key"] for frame in state["frames"]] == ["0-0"]
+
+
+def test_segments_that_were_given_are_kept():
+    made = session(record={"inputs": {"segments": "mine.png"}})
+    with served(made) as client:
+        state = client.get("/api/state").json()
+        assert "segmentation.count" not in {slider["path"] for slider in state["sliders"]}
+        assert client.post("/api/run", {"segmentation.count": 20}).status_code == 400
+        assert client.post("/api/run", {"model.weights.bdy2": 10.5}).status_code == 202
+        last = wait_for(client, "done")["frames"][-1]["key"]
+        given = labels_from_user(RESULT.regions.labels, (120, 160))
+        np.testing.assert_array_equal(made.frame(last).result.regions.labels, given)
 
 
 def test_without_the_right_image_nothing_can_be_run():
@@ -317,6 +410,11 @@ def test_snapshots_of_the_first_run_are_shown():
     assert len(frames) == len(estimated()[1])
     assert frames[-1]["title"].endswith("the result")
     assert any(frame["title"].startswith("segments refined") for frame in frames)
+
+
+def test_two_servers_have_no_key_in_common():
+    first, second = session(token=None), session(token=None)
+    assert first.state()["frames"][0]["key"] != second.state()["frames"][0]["key"]
 
 
 def test_answers_are_json_without_nan(client):

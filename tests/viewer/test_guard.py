@@ -7,11 +7,12 @@ from slanted.viewer.guard import Guard, allowed_hosts
 
 def request(**headers):
     pairs = [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()]
-    return {"type": "http", "method": headers.pop("method", "GET"), "headers": pairs}
+    return {"type": "http", "method": "GET", "path": "/", "headers": pairs}
 
 
 GUARD = Guard(None, allowed_hosts("127.0.0.1", 8650))
 OWN = "127.0.0.1:8650"
+LINK = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate", "sec_fetch_dest": "document"}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ OWN = "127.0.0.1:8650"
             "sec_fetch_site": "same-origin",
         },
         {"host": OWN, "sec_fetch_site": "none"},
-        {"host": OWN, "sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"},  # a link
+        {"host": OWN, **LINK},
     ],
 )
 def test_its_own_pages_are_answered(headers):
@@ -50,6 +51,8 @@ def test_its_own_pages_are_answered(headers):
         {"host": OWN, "origin": "http://localhost:8651"},
         {"host": OWN, "sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"},
         {"host": OWN, "sec_fetch_site": "same-site", "sec_fetch_mode": "cors"},
+        {"host": OWN, **LINK, "sec_fetch_dest": "iframe"},
+        {"host": OWN, **LINK, "sec_fetch_dest": "object"},
     ],
 )
 def test_others_are_refused(headers):
@@ -63,8 +66,12 @@ def test_two_hosts_in_one_request_are_refused():
 
 
 def test_a_form_of_another_page_cannot_be_sent():
-    scope = request(host=OWN, sec_fetch_site="cross-site", sec_fetch_mode="navigate")
-    assert GUARD.problem({**scope, "method": "POST"})
+    assert GUARD.problem({**request(host=OWN, **LINK), "method": "POST"})
+
+
+@pytest.mark.parametrize("path", ["/api/state", "/api/frames/0-0/exports/mesh.glb", "/assets/x"])
+def test_links_of_others_lead_to_the_page_only(path):
+    assert GUARD.problem({**request(host=OWN, **LINK), "path": path})
 
 
 def test_names_can_be_allowed():

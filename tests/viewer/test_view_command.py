@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from threading import Event
 
 import cv2
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from slanted.cli import main
 from slanted.errors import InputError
-from slanted.viewer.serve import address_of, bind
+from slanted.viewer.serve import NEEDED, address_of, bind
 from viewer.client import Client
 from viewer.worlds import estimated, scene
 
@@ -48,6 +49,38 @@ def test_what_cannot_be_shown_is_refused(folder, capsys):
         assert len(error.splitlines()) == 1
 
 
+def test_a_pair_is_not_run_for_nothing(folder, capsys, monkeypatch):
+    """What is refused is refused before the run, which may take minutes."""
+    monkeypatch.setattr("slanted.pipeline.estimate", lambda *_, **__: pytest.fail("ran"))
+    np.save(folder / "small.npy", np.ones((4, 5), np.float32))
+    pair = folder / "left.png", folder / "right.png"
+    for arguments in (
+        ("--ground-truth", folder / "small.npy"),
+        ("--ground-truth", folder / "none.npy"),
+        ("--host", "no.such.host.invalid"),
+    ):
+        assert refused(*pair, *arguments)
+    with bind("127.0.0.1", 0) as other:
+        assert refused(*pair, "--port", other.getsockname()[1])
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_browser_that_is_waited_for_does_not_hold_up_the_server(folder, monkeypatch):
+    opened, served, go_on = Event(), [], Event()
+    monkeypatch.setattr("webbrowser.open", lambda address: (opened.set(), go_on.wait(20)))
+
+    def run(self, sockets):
+        assert opened.wait(5)
+        served.append(sockets)
+
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    with pytest.raises(SystemExit) as exited:
+        main(["view", str(folder / "out"), "--port", "0"])
+    go_on.set()
+    assert not exited.value.code
+    assert served
+
+
 def test_a_port_that_is_taken_is_named(folder, capsys):
     with bind("127.0.0.1", 0) as other:
         port = other.getsockname()[1]
@@ -62,15 +95,17 @@ def test_without_a_port_the_next_free_one_is_taken():
         bind("300.1.1.1", 0)
     assert address_of("0.0.0.0", 9) == "http://127.0.0.1:9/"
     assert address_of("::1", 9) == "http://[::1]:9/"
+    assert address_of("::", 9) == "http://[::1]:9/"
 
 
-def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch):
+@pytest.mark.parametrize(("module", "name"), NEEDED.items())
+def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch, module, name):
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "slanted.viewer.serve.find_spec", lambda name: None if name == "uvicorn" else find(name)
+        "slanted.viewer.serve.find_spec", lambda asked: None if asked == module else find(asked)
     )
     assert refused(folder / "out")
-    assert "needs uvicorn, which is not installed; run pip install 'slanted[viewer]'" in (
+    assert f"needs {name}, which is not installed; run pip install 'slanted[viewer]'" in (
         capsys.readouterr().err
     )
 
@@ -88,11 +123,8 @@ def test_a_pair_is_run_and_shown_until_interrupted(folder):
     assert state["name"] == "left.png"
     assert len(state["frames"]) >= 3  # its iterations are known
     assert state["unit"] == "baselines"
-    with socket.socket() as elsewhere, pytest.raises(OSError):
-        elsewhere.settimeout(2)
-        elsewhere.connect((socket.gethostbyname(socket.gethostname()), port))
-        if elsewhere.getpeername()[0].startswith("127."):
-            raise OSError  # this machine has no other address to try
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), 2):
+        pass  # who listens on all addresses would answer here as well
     server.send_signal(signal.SIGINT)
     _, errors = server.communicate(timeout=20)
     assert server.returncode in (0, 130)

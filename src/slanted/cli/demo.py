@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli.options import PathArgument, report_options, settings_options
-from slanted.cli.report import Report, energy_lines, seconds_table, table
+from slanted.cli.progress import Report, energy_lines, seconds_table, table
 
 if TYPE_CHECKING:
     from slanted.settings import Settings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli.options import PathArgument, refuse_without, report_options, settings_options
-from slanted.cli.report import Report, table
+from slanted.cli.progress import Report, table
 from slanted.errors import FileError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from slanted.cli.options import PathArgument, dataset_folder, report_options
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 from slanted.errors import InputError
 
 NAMES = (

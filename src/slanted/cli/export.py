@@ -13,14 +13,13 @@ from slanted.cli.options import (
     load_calibration,
     report_options,
 )
-from slanted.cli.report import Report
-
-NAMES = ("cloud.ply", "mesh.ply", "mesh.glb", "mesh.obj", "depth.png")
+from slanted.cli.progress import Report
+from slanted.output.export_files import FILES
 
 
 @click.command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
 @click.argument("result", type=PathArgument)
-@click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[FILE]...")
+@click.argument("names", nargs=-1, type=click.Choice(tuple(FILES)), metavar="[FILE]...")
 @click.option("-o", "--output", type=PathArgument, metavar="DIR",
               help="Folder to write to; by default the result's own.")  # fmt: skip
 @calibration_options

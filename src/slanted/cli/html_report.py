@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 
 @click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
@@ -37,7 +37,7 @@ def command(
     """
     from slanted.io import read_disparity, write_bytes
     from slanted.output.opened import open_result
-    from slanted.output.report import TITLE, Entry, build_report
+    from slanted.output.report import TITLE, Entry, build_report, count_of
 
     if truths and len(truths) != len(results):
         raise click.UsageError(
@@ -45,23 +45,28 @@ def command(
         )
     if not truths:
         refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
+    names = [folder.resolve().name for folder in results]
+    shown = [
+        name if names.count(name) == 1 else str(folder)
+        for name, folder in zip(names, results, strict=True)
+    ]
+
+    def entry(number: int) -> Entry:
+        folder = results[number]
+        report.progress(f"reading {folder}")
+        opened = open_result(folder)
+        truth = opened.truth
+        if truths:
+            truth = read_disparity(truths[number], scale=ground_truth_scale, allow_negative=True)
+            check_size(truths[number], truth, opened.result.disparity)
+        report.progress(f"drawing {folder}")
+        return Entry(shown[number], opened, truth)
+
     with Report(quiet=quiet, as_json=as_json) as report:
-        entries = []
-        names = [folder.resolve().name for folder in results]
-        for number, folder in enumerate(results):
-            report.progress(f"reading {folder}")
-            opened = open_result(folder)
-            truth = opened.truth
-            if truths:
-                truth = read_disparity(truths[number], scale=ground_truth_scale)
-                check_size(truths[number], truth, opened.result.disparity)
-            is_alone = names.count(names[number]) == 1
-            entries.append(Entry(names[number] if is_alone else str(folder), opened, truth))
-        report.progress("drawing")
-        content = build_report(entries, title or TITLE).encode()
+        content = build_report(map(entry, range(len(results))), title or TITLE).encode()
         write_bytes(output, content)
     size = f"{len(content) / 1e6:.1f} MB"
     report.outcome(
-        {"output": str(output), "pairs": [entry.name for entry in entries], "bytes": len(content)},
-        [f"wrote {len(entries)} pairs to {output}, {size}"],
+        {"output": str(output), "pairs": shown, "bytes": len(content)},
+        [f"wrote {count_of(len(shown), 'pair')} to {output}, {size}"],
     )

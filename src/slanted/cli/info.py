@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from slanted.cli.options import PathArgument
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 
 @click.command(name="info", short_help="Say what a file is.")

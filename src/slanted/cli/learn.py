@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
-from slanted.cli.report import Report, table
+from slanted.cli.progress import Report, table
 
 if TYPE_CHECKING:
     from slanted.learning.learn import Learned

@@ -16,7 +16,7 @@ from slanted.cli.options import (
     report_options,
     settings_options,
 )
-from slanted.cli.report import Report, energy_lines, seconds_table
+from slanted.cli.progress import Report, energy_lines, seconds_table
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

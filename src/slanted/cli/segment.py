@@ -15,7 +15,7 @@ from slanted.cli.options import (
     report_options,
     settings_options,
 )
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.settings import Settings

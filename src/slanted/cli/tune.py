@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
-from slanted.cli.report import Report, table
+from slanted.cli.progress import Report, table
 from slanted.errors import InputError
 
 if TYPE_CHECKING:

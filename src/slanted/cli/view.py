@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import webbrowser
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +19,7 @@ from slanted.cli.options import (
     refuse_without,
     settings_options,
 )
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Snapshot
@@ -81,28 +85,33 @@ def command(
     Ctrl+C ends the server.
     """
     from slanted.io import read_disparity
-    from slanted.viewer.serve import require_viewer, serve
+    from slanted.viewer.serve import bind, require_viewer, serve
     from slanted.viewer.session import Session
 
     require_viewer()
+    truth = None
     if ground_truth is None:
         refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
-    with Report(quiet=quiet, as_json=False) as report:
-        opened, snapshots = _open(target, settings, calibration_values, report)
-        truth = opened.truth
-        if ground_truth is not None:
-            truth = read_disparity(ground_truth, scale=ground_truth_scale)
-            check_size(ground_truth, truth, opened.result.disparity)
-        session = Session(opened, truth, snapshots)
+    else:
+        truth = read_disparity(ground_truth, scale=ground_truth_scale, allow_negative=True)
 
-    def announce(address: str) -> None:
-        click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
-        if browser:
-            import webbrowser
+    def check_truth(image: Any) -> None:
+        if truth is not None:
+            check_size(ground_truth, truth, image)
 
-            webbrowser.open(address)
+    # What can be refused is refused before a run of minutes.
+    with closing(bind(host, port)) as listening:
+        with Report(quiet=quiet, as_json=False) as report:
+            opened, snapshots = _open(target, settings, calibration_values, report, check_truth)
+            session = Session(opened, opened.truth if truth is None else truth, snapshots)
 
-    serve(session, host=host, port=port, others=allow_host, announce=announce)
+        def announce(address: str) -> None:
+            click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+            if browser:
+                # Some browsers are waited for until they end; the server must not.
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+        serve(session, listening, host=host, others=allow_host, announce=announce)
 
 
 def _open(
@@ -110,6 +119,7 @@ def _open(
     settings: Settings,
     calibration_values: dict[str, Any],
     report: Report,
+    check_truth: Callable[[Any], None],
 ) -> tuple[OpenedResult, list[Snapshot]]:
     import dataclasses
 
@@ -127,6 +137,7 @@ def _open(
             )
         report.progress(f"reading {target[0]}")
         opened = open_result(target[0])
+        check_truth(opened.result.disparity)
         given = load_calibration(opened.result.disparity.shape[:2], **calibration_values)
         return dataclasses.replace(opened, calibration=given or opened.calibration), []
     if len(target) != 2:
@@ -136,6 +147,7 @@ def _open(
     left, right = target
     images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
     calibration = load_calibration(images[0].shape[:2], **calibration_values)
+    check_truth(images[0])
     snapshots: list[Snapshot] = []
     result = estimate(*images, settings, progress=report.progress, watch=snapshots.append)
     return OpenedResult(left.name, result, *images, calibration, {}), snapshots

@@ -85,6 +85,7 @@ def draw_svg(chart: Chart) -> str:
         "svg.fonttype": "none",
         "svg.hashsalt": chart.title,
         "font.size": 9.5,
+        "text.parse_math": False,  # a $ in a name is a $
     }
     with mpl.rc_context(style):
         figure = Figure(figsize=_inches(chart), layout="constrained")

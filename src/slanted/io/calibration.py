@@ -49,13 +49,17 @@ class Calibration:
                 kind = "finite number above 0" if must_be_positive else "finite number"
                 raise InputError(f"{field.name}: expected a {kind}, got {value}")
 
-    def depth(self, disparity: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    def depth(
+        self, disparity: NDArray[np.floating[Any]], least: float = 0.0
+    ) -> NDArray[np.float32]:
         """Return the depth of every pixel.
 
         Parameters
         ----------
         disparity
             Pixels, NaN or infinite where unknown.
+        least
+            Pixels above the disparity of infinity: what has less is taken for unknown.
 
         Returns
         -------
@@ -63,18 +67,22 @@ class Calibration:
             Metres, NaN where unknown or where no point in front of the camera has the disparity.
         """
         shifted = np.asarray(disparity, dtype=np.float64) + self.doffs_pixels
-        is_in_front = np.isfinite(shifted) & (shifted > 0)
+        is_in_front = np.isfinite(shifted) & (shifted > 0) & (shifted >= least)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             depth = (self.fx_pixels * self.baseline_meters / shifted).astype(np.float32)
         return np.where(is_in_front & np.isfinite(depth), depth, np.float32(np.nan))
 
-    def points(self, disparity: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    def points(
+        self, disparity: NDArray[np.floating[Any]], least: float = 0.0
+    ) -> NDArray[np.float32]:
         """Return the position of every pixel in the left camera's coordinates.
 
         Parameters
         ----------
         disparity
             ``(H, W)``, pixels, NaN where unknown.
+        least
+            As for `depth`.
 
         Returns
         -------
@@ -84,7 +92,7 @@ class Calibration:
         disparity = np.asarray(disparity)
         if disparity.ndim != 2:
             raise InputError(f"disparity: expected shape (H, W), got {disparity.shape}")
-        depth = self.depth(disparity)
+        depth = self.depth(disparity, least)
         height, width = disparity.shape
         x = depth * (np.arange(width) - self.cx_pixels) / self.fx_pixels
         y = depth * (np.arange(height)[:, np.newaxis] - self.cy_pixels) / self.fy_pixels

@@ -21,6 +21,7 @@ def point_cloud(
     disparity: NDArray[np.floating[Any]],
     image: NDArray[np.uint8 | np.uint16],
     calibration: Calibration,
+    least: float = 0.0,
 ) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """Return the known pixels as coloured points.
 
@@ -32,6 +33,8 @@ def point_cloud(
         The left image, ``(H, W)`` or ``(H, W, 3)`` RGB, uint8 or uint16.
     calibration
         The cameras.
+    least
+        As for `Calibration.depth`.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def point_cloud(
             "image: expected the size of the disparity map, but the image is"
             f" {image.shape[:2]} and the map {disparity.shape} (rows, columns)"
         )
-    points = calibration.points(disparity)
+    points = calibration.points(disparity, least)
     is_known = np.isfinite(points).all(axis=2)
     samples = image[is_known]
     if samples.ndim == 1:

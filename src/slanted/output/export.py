@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
-from slanted.output.mesh import PlaneMesh, assumed_calibration, mesh_of
+from slanted.output.export_files import FILES
+from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
 
 if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.result import Result
 
-MESH_FORMATS = ("mesh.ply", "mesh.glb", "mesh.obj")
+MESH_FORMATS = tuple(name for name in FILES if name.startswith("mesh."))
+CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 TEXTURE_QUALITY = 92
@@ -60,10 +62,11 @@ class Exportable:
 
     def rgb(self) -> NDArray[np.uint8]:
         """Return the left image as 8-bit RGB, grey if there is none."""
+        from slanted.output.pictures import grey_image
         from slanted.segmentation.colour import as_rgb8
 
         if self.left is None:
-            return np.full((*self.result.disparity.shape, 3), 128, np.uint8)
+            return grey_image(self.result.disparity.shape)
         return as_rgb8(self.left)
 
     def mesh(self) -> PlaneMesh:
@@ -85,7 +88,7 @@ class Exportable:
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:
     """Return what can be exported, by the name of its first file."""
-    return ("cloud.ply", *MESH_FORMATS, *(("depth.png",) if calibrated else ()))
+    return tuple(name for name in FILES if calibrated or name != "depth.png")
 
 
 def export(name: str, source: Exportable) -> dict[str, bytes]:
@@ -130,12 +133,13 @@ def _depth(source: Exportable) -> dict[str, bytes]:
             "depth.png: expected a calibrated pair, because it is in millimetres; give --calib, or "
             "--fx and --baseline"
         )
-    depth = depth_image(source.calibration.depth(source.result.disparity))
+    depth = depth_image(source.calibration.depth(source.result.disparity, LEAST_DISPARITY))
     return {"depth.png": encode(".png", depth)}
 
 
 def _cloud(source: Exportable) -> dict[str, bytes]:
-    points, colours = point_cloud(source.result.disparity, source.rgb(), source.cameras)
+    pixels = source.result.disparity, source.rgb()
+    points, colours = point_cloud(*pixels, source.cameras, LEAST_DISPARITY)
     return {"cloud.ply": encode_ply(points, colours)}
 
 
@@ -155,6 +159,7 @@ def _mesh_glb(source: Exportable) -> dict[str, bytes]:
 
 
 def _mesh_obj(source: Exportable) -> dict[str, bytes]:
+    require_trimesh()
     from trimesh.exchange.obj import export_obj
 
     made = _textured(source, np.ones(3, np.float32), "PNG")
@@ -183,14 +188,13 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
     """Return the image as Pillow has it, from bytes, so that it is stored in that format."""
-    from PIL import Image as Pillow
-
-    image = Pillow.fromarray(rgb)
+    pillow = require_pillow()
+    image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
     stream = io.BytesIO()
     quality = {"quality": TEXTURE_QUALITY} if texture_format == "JPEG" else {}
     image.save(stream, texture_format, **quality)
-    return Pillow.open(io.BytesIO(stream.getvalue()))
+    return pillow.open(io.BytesIO(stream.getvalue()))
 
 
 def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
@@ -206,7 +210,14 @@ def require_trimesh() -> Any:
     try:
         import trimesh
     except ModuleNotFoundError:
-        raise InputError(
-            "meshes need trimesh, which is not installed; run pip install 'slanted[viewer]'"
-        ) from None
+        raise InputError(f"meshes need trimesh, {CURE}") from None
     return trimesh
+
+
+def require_pillow() -> Any:
+    """Return Pillow's module of images, or say how to install it."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise InputError(f"textures need pillow, {CURE}") from None
+    return Image

@@ -25,13 +25,16 @@ from slanted.io import (
 )
 from slanted.io.disparity import KITTI_LIMIT
 from slanted.output.charts import colour_planes, energy_chart, planes_legend
+from slanted.output.export_files import FILES
 from slanted.output.legends import with_legend
+from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
     confidence_legend,
     disparity_legend,
     disparity_scale,
+    grey_image,
     labels_legend,
     paint_labels,
     paint_regions,
@@ -56,13 +59,12 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
-EXPORTS = ("mesh.ply", "mesh.glb", "mesh.obj", "mesh.mtl", "mesh_texture.png", "depth.png")
-"""What ``slanted export`` may add to a result, beside ``cloud.ply``."""
 OPTIONAL = (
-    *("disparity.png", "depth.npy", "cloud.ply", "segments_colour.png", "boundaries.png"),
+    *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
     *("disparity_filled_colour.png", "segments.npy", "result.npz", "planes_colour.png"),
-    *("confidence_colour.png", RIGHT, *EXPORTS),
+    *("confidence_colour.png", RIGHT),
+    *(file for files in FILES.values() for file in files),
     *(
         "energy.png",
         "error.png",
@@ -156,9 +158,10 @@ def write_result(
         if image is not None:
             write_image(folder / name, image)
     if calibration is not None:
-        write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity)))
-        colours = np.full((*disparity.shape, 3), 128, np.uint8) if left is None else left
-        write_ply(folder / "cloud.ply", *point_cloud(disparity, colours, calibration))
+        write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity, LEAST_DISPARITY)))
+        colours = grey_image(disparity.shape) if left is None else left
+        points = point_cloud(disparity, colours, calibration, LEAST_DISPARITY)
+        write_ply(folder / "cloud.ply", *points)
     write_bytes(folder / ARRAYS, encode_arrays(result))
     result.settings.save(folder / SETTINGS)
     record = {**result.summary(), "inputs": inputs or {}}

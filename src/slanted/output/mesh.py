@@ -1,8 +1,9 @@
 """The planes of a result as one mesh, joined where surfaces go on and cut where they end.
 
 The mesh is exact in the image: every triangle lies inside one segment, its vertices are corners of
-pixels. Two neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no
-triangle crosses an occlusion boundary, and segments one of which hides the other share no vertex.
+pixels, or lie where a plane leaves the range of disparities or comes too close to infinity. Two
+neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no triangle
+crosses an occlusion boundary, and segments one of which hides the other share no vertex.
 
 Planes of neighbours agree only roughly where they meet. A vertex that they share lies at the mean
 of their disparities; if these differ by more than a tolerance, the mesh is split there whatever
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.io import Calibration
+from slanted.output.mesh_levels import NEAR, cut_at
 from slanted.regions.structure import Floats, Ints, Regions
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class PlaneMesh:
     ----------
     corners
         (V, 2) position (u, v) in the image, in pixels: corners of pixels, whose centres are whole
-        numbers.
+        numbers, but for those where a triangle was cut at a level of disparity.
     disparity
         (V,) pixels.
     faces
@@ -58,7 +60,7 @@ class PlaneMesh:
     def positions(self, calibration: Calibration) -> NDArray[np.float32]:
         """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth has no bound."""
         shifted = self.disparity + calibration.doffs_pixels
-        shifted = np.where(shifted >= LEAST_DISPARITY, shifted, np.nan)
+        shifted = np.where(shifted >= LEAST_DISPARITY - NEAR, shifted, np.nan)
         depth = calibration.fx_pixels * calibration.baseline_meters / shifted
         x = (self.corners[:, 0] - calibration.cx_pixels) / calibration.fx_pixels
         y = (self.corners[:, 1] - calibration.cy_pixels) / calibration.fy_pixels
@@ -69,16 +71,16 @@ class PlaneMesh:
         return ((self.corners + 0.5) / (width, height)).astype(np.float32)
 
     def in_front(self, calibration: Calibration) -> PlaneMesh:
-        """Return the mesh without the triangles that reach out to infinity, as the sky's do."""
-        shifted = self.disparity + calibration.doffs_pixels
-        has_depth = shifted >= LEAST_DISPARITY
-        kept = has_depth[self.faces].all(axis=1)
+        """Return the mesh without what is too close to infinity, as the sky is."""
+        least = LEAST_DISPARITY - calibration.doffs_pixels
+        whole = (self.corners, self.disparity, self.faces, self.segment)
+        corners, disparity, faces, segment = cut_at(whole, least)
+        has_depth = disparity >= least - NEAR
+        kept = has_depth[faces].all(axis=1)
         used = np.zeros(len(has_depth), np.bool_)
-        used[self.faces[kept]] = True
+        used[faces[kept]] = True
         number = (np.cumsum(used) - 1).astype(np.int32)
-        return PlaneMesh(
-            self.corners[used], self.disparity[used], number[self.faces[kept]], self.segment[kept]
-        )
+        return PlaneMesh(corners[used], disparity[used], number[faces[kept]], segment[kept])
 
 
 def build_mesh(
@@ -128,8 +130,12 @@ def build_mesh(
         faces,
         segment,
     )
-    inside = np.clip(disparity[:count], lowest, highest)
-    return PlaneMesh(corners[:count] - 0.5, inside, faces, segment)
+    mesh = (corners[:count] - 0.5, disparity[:count], faces, segment)
+    for level in (lowest, highest):
+        if np.isfinite(level):
+            mesh = cut_at(mesh, level)
+    places, unbounded, *others = mesh
+    return PlaneMesh(places, np.clip(unbounded, lowest, highest), *others)
 
 
 def coarse_labels(labels: Ints, step: int) -> Ints:

@@ -31,7 +31,7 @@ class OpenedResult:
     result
         Planes, labels, disparity.
     left, right
-        The pair, if it can be found.
+        The pair, if the folder has it.
     calibration
         Of the cameras, if it was given to the run.
     record
@@ -52,7 +52,7 @@ class OpenedResult:
 def open_result(folder: Path) -> OpenedResult:
     """Read a folder that ``slanted run`` or `Result.save` wrote.
 
-    Images are taken from the folder; results of before they were kept there name their files.
+    Images are the folder's own; results of before they were kept there have none.
 
     Raises
     ------
@@ -69,10 +69,7 @@ def open_result(folder: Path) -> OpenedResult:
     calibration = _calibration(folder, record)
     # Decoding large images takes as long as reading the arrays; both leave the interpreter free.
     with ThreadPoolExecutor(2) as pool:
-        views = [
-            pool.submit(_image, folder, name, record, key)
-            for name, key in ((LEFT, "left"), (RIGHT, "right"))
-        ]
+        views = [pool.submit(_image, folder / name) for name in (LEFT, RIGHT)]
         result = read_result(folder)
         left, right = (view.result() for view in views)
     size = result.disparity.shape
@@ -97,24 +94,22 @@ def _truth(path: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
 
 
 def _of_size(path: Path, image: Image | None, size: tuple[int, ...]) -> Image | None:
-    if image is None or image.shape[:2] == size:
-        return image
-    if path.is_file():
+    if image is not None and image.shape[:2] != size:
         raise FileError(path, "expected an image of the disparity's size; run again")
-    return None  # a file elsewhere, which may have changed since
+    return image
 
 
-def _image(folder: Path, name: str, record: dict[str, Any], key: str) -> Image | None:
-    """Return a view of the pair: the folder's own copy, or the file that the run read."""
+def _image(path: Path) -> Image | None:
+    """Return a view of the pair, None if the folder has it not.
+
+    The files that the run read are named in the record, but never opened: these may be others by
+    now, and a folder that somebody sent must not name files of this machine.
+    """
     from slanted.matching.images import check_image
 
-    inputs = record.get("inputs")
-    named = inputs.get(key) if isinstance(inputs, dict) else None
-    if (folder / name).is_file():
-        return check_image(name, read_image(folder / name))
-    if isinstance(named, str) and Path(named).is_file():
-        return check_image(named, read_image(named))
-    return None
+    if not path.is_file():
+        return None
+    return check_image(path.name, read_image(path))
 
 
 def _calibration(folder: Path, record: dict[str, Any]) -> Calibration | None:
@@ -127,7 +122,7 @@ def _calibration(folder: Path, record: dict[str, Any]) -> Calibration | None:
         if values.get("image_size") is not None:
             values["image_size"] = tuple(values["image_size"])
         return Calibration(**values)
-    except (TypeError, AttributeError, InputError) as error:
+    except (TypeError, AttributeError, OverflowError, InputError) as error:
         raise FileError(
             folder / RECORD, f"expected the calibration of a run, but it does not fit ({error})"
         ) from error

@@ -58,6 +58,11 @@ ERROR_COLOURS = np.array(
 """ColorBrewer's RdYlBu: blue below 3 px, warm above, safe for colour-blind readers."""
 
 
+def grey_image(shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return what stands in for the left image of (H, W) pixels where it is not there."""
+    return np.full((*shape[:2], 3), 128, np.uint8)
+
+
 def colour_disparity(
     disparity: NDArray[np.float32], low: float | None = None, high: float | None = None
 ) -> NDArray[np.uint8]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -90,45 +91,58 @@ class Entry:
         return evaluate(self.opened.result.disparity, self.truth)
 
 
-def build_report(entries: Sequence[Entry], title: str = TITLE) -> str:
-    """Return the report as one HTML page; without matplotlib its plots are left out."""
-    scores = [entry.errors() for entry in entries]
-    links = [("summary", "summary"), *((_anchor(k), e.name) for k, e in enumerate(entries))]
+@dataclass(frozen=True)
+class _Page:
+    """What the summary needs of a pair, and its page; the maps are gone by then."""
+
+    name: str
+    summary: dict[str, Any]
+    errors: dict[str, float]
+    parts: list[str]
+
+
+def build_report(entries: Iterable[Entry], title: str = TITLE) -> str:
+    """Return the report as one HTML page; without matplotlib its plots are left out.
+
+    Entries are taken one after the other, and none is kept.
+    """
+    pages = list(map(_page_of, itertools.count(), entries))  # a loop would hold the last one
+    links = [("summary", "summary"), *((_anchor(k), page.name) for k, page in enumerate(pages))]
     parts = [
         html.heading(title, 1),
-        html.paragraph(f"{_count(len(entries), 'pair')}, slanted {__version__}", "faint"),
+        html.paragraph(f"{count_of(len(pages), 'pair')}, slanted {__version__}", "faint"),
         html.contents(links),
-        *_summary(entries, scores),
+        *_summary(pages),
     ]
-    for number, (entry, errors) in enumerate(zip(entries, scores, strict=True)):
-        parts += [
-            '<section style="break-before:page">',
-            *_pair(number, entry, errors),
-            "</section>",
-        ]
+    for page in pages:
+        parts += ['<section style="break-before:page">', *page.parts, "</section>"]
     return html.page(title, parts)
 
 
-def _summary(entries: Sequence[Entry], scores: Sequence[dict[str, float]]) -> list[str]:
-    summaries = [entry.opened.result.summary() for entry in entries]
-    known = [rule for rule in ERRORS if any(rule in errors for errors in scores)]
+def _page_of(number: int, entry: Entry) -> _Page:
+    summary, errors = entry.opened.result.summary(), entry.errors()
+    return _Page(entry.name, summary, errors, _pair(number, entry, summary, errors))
+
+
+def _summary(pages: Sequence[_Page]) -> list[str]:
+    known = [rule for rule in ERRORS if any(rule in page.errors for page in pages)]
     header = ["pair", "size", "segments", "coplanar %", "hinge %", "occlusion %", "matched %"]
     header += ["gap %", "seconds", *(ERRORS[rule] for rule in known)]
     rows = []
-    for entry, summary, errors in zip(entries, summaries, scores, strict=True):
+    for page in pages:
+        summary, errors = page.summary, page.errors
         shares = label_shares(summary)
-        row = [entry.name, f"{summary['width']}×{summary['height']}", f"{summary['segments']:,}"]
+        row = [page.name, f"{summary['width']}×{summary['height']}", f"{summary['segments']:,}"]
         row += [f"{share:.1f}" for share in shares]
         row += [f"{summary['matched_percent']:.1f}", f"{summary['gap_percent']:.2f}"]
         row.append(f"{summary['seconds']['total']:.1f}")
         rows.append([*row, *(f"{errors[r]:.2f}" if r in errors else "" for r in known)])
-    charts = _summary_charts(entries, summaries, scores, known)
     return [
         html.heading("Summary", 2, "summary"),
         html.table(header, rows),
         html.paragraph(GUIDE + (ERROR_GUIDE if known else ""), "faint"),
         f'<div style="{GRID}">',
-        *map(_plot, charts),
+        *map(_plot, _summary_charts(pages, known)),
         "</div>",
     ]
 
@@ -142,35 +156,31 @@ def label_shares(summary: dict[str, Any]) -> tuple[float, float, float]:
     return coplanar, hinge, 100 * occlusions / total
 
 
-def _summary_charts(
-    entries: Sequence[Entry],
-    summaries: Sequence[dict[str, Any]],
-    scores: Sequence[dict[str, float]],
-    known: Sequence[str],
-) -> list[Chart]:
-    names = tuple(entry.name for entry in entries)
+def _summary_charts(pages: Sequence[_Page], known: Sequence[str]) -> list[Chart]:
+    names = tuple(page.name for page in pages)
     charts = []
     if known:
         series = tuple(
-            Series(ERRORS[rule][:-2], names, tuple(errors.get(rule, np.nan) for errors in scores))
+            Series(ERRORS[rule][:-2], names, tuple(page.errors.get(rule, np.nan) for page in pages))
             for rule in list(ERRORS)[:3]
         )
         charts.append(Chart("Wrong pixels", "%", "", series, "bars"))
-    shares = [label_shares(summary) for summary in summaries]
+    shares = [label_shares(page.summary) for page in pages]
     kinds = tuple(
         Series(kind, names, tuple(share[k] for share in shares))
         for k, kind in enumerate(("coplanar", "hinge", "occlusion"))
     )
     charts.append(Chart("Boundaries by label", "%", "", kinds, "bars"))
-    totals = tuple(summary["seconds"]["total"] for summary in summaries)
+    totals = tuple(page.summary["seconds"]["total"] for page in pages)
     seconds = (Series("seconds", names, totals),)
     charts.append(Chart("Time of a run", "seconds", "", seconds, "bars"))
     return charts
 
 
-def _pair(number: int, entry: Entry, errors: dict[str, float]) -> list[str]:
+def _pair(
+    number: int, entry: Entry, summary: dict[str, Any], errors: dict[str, float]
+) -> list[str]:
     opened = entry.opened
-    summary = opened.result.summary()
     figures = [html.picture(*pair, html.JPEG) for pair in _pictures(entry)]
     settings = escape(opened.result.settings.to_toml())
     return [
@@ -251,5 +261,6 @@ def _anchor(number: int) -> str:
     return f"pair-{number + 1}"
 
 
-def _count(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
+    """Return a number of things in words that fit it."""
     return f"{number} {what}{'' if number == 1 else 's'}"

@@ -40,7 +40,7 @@ def json_text(data: Any) -> str:
 def _only_finite(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _only_finite(value) for key, value in data.items()}
-    if isinstance(data, list):
+    if isinstance(data, list | tuple):
         return [_only_finite(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
 

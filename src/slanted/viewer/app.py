@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import functools
 import hashlib
@@ -21,8 +22,8 @@ from starlette.routing import Route
 
 from slanted.errors import InputError
 from slanted.output.stored import json_text
-from slanted.viewer.geometry import pack_cloud, pack_mesh
-from slanted.viewer.layers import cut_tile, layer_names, texture
+from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
+from slanted.viewer.layers import cut_tile, texture
 from slanted.viewer.pointing import describe_pixel
 from slanted.viewer.session import NotThereError
 
@@ -42,10 +43,13 @@ ASSETS = (
 )
 """All files that are ever served from disk; everything else is made of the result."""
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""A frame's key is never used again for another one."""
+"""A frame's key is never used again for another one, nor by another server."""
 NEVER = {"cache-control": "no-store"}
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12
+LONGEST_NUMBER = 12
+MOST_AT_ONCE = 2
+"""Clouds, meshes and exports that are made at a time: each takes a core and much memory."""
 
 Answer = Callable[[Request], Response]
 
@@ -53,20 +57,21 @@ Answer = Callable[[Request], Response]
 def make_app(session: Session) -> Starlette:
     """Return the ASGI application that shows a session."""
     frame = "/api/frames/{key}"
+    busy = asyncio.Semaphore(MOST_AT_ONCE)
     routes = [
         _get("/", lambda request: _page()),
         _get("/assets/{path:path}", _asset),
         _get("/api/state", lambda request: _json(session.state())),
         _get(frame, lambda request: _json(session.describe_frame(_key(request)))),
         _get(
-            frame + "/tiles/{layer}/{level:int}/{column:int}/{row:int}",
+            frame + "/tiles/{layer}/{level}/{column}/{row}",
             functools.partial(_tile, session),
         ),
         _get(frame + "/textures/{layer}", functools.partial(_texture, session)),
-        _get(frame + "/pixels/{u:int}/{v:int}", functools.partial(_pixel, session)),
-        _get(frame + "/cloud", functools.partial(_cloud, session)),
-        _get(frame + "/mesh", functools.partial(_mesh, session)),
-        _get(frame + "/exports/{name}", functools.partial(_export, session)),
+        _get(frame + "/pixels/{u}/{v}", functools.partial(_pixel, session)),
+        _get(frame + "/cloud", functools.partial(_cloud, session), busy),
+        _get(frame + "/mesh", functools.partial(_mesh, session), busy),
+        _get(frame + "/exports/{name}", functools.partial(_export, session), busy),
         Route("/api/run", functools.partial(_run, session), methods=["POST"]),
         Route("/api/cancel", functools.partial(_cancel, session), methods=["POST"]),
     ]
@@ -77,11 +82,19 @@ def make_app(session: Session) -> Starlette:
     return Starlette(routes=routes, exception_handlers=handlers)
 
 
-def _get(path: str, answer: Answer) -> Route:
-    """Return a route whose answer is made on a thread, as painting and packing take time."""
+def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> Route:
+    """Return a route whose answer is made on a thread, as painting and packing take time.
+
+    Those that take long wait their turn before they get a thread, so that others find one.
+    """
 
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(answer, request)
+        if turns is None:
+            return await run_in_threadpool(answer, request)
+        async with turns:
+            if await request.is_disconnected():
+                return Response(status_code=499)  # nobody waits for it any more
+            return await run_in_threadpool(answer, request)
 
     made: Callable[[Request], Awaitable[Response]] = endpoint
     return Route(path, made, methods=["GET"])
@@ -97,7 +110,7 @@ def _page() -> Response:
         "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
     )
-    headers = {"content-security-policy": policy, "x-content-type-options": "nosniff", **NEVER}
+    headers = {"content-security-policy": policy, **NEVER}
     return Response(text, media_type=TYPES["html"], headers=headers)
 
 
@@ -105,7 +118,7 @@ def _asset(request: Request) -> Response:
     path = request.path_params["path"]
     if path not in ASSETS:
         raise NotThereError(path)
-    headers = {"x-content-type-options": "nosniff", "cache-control": "no-cache"}
+    headers = {"cache-control": "no-cache"}
     return Response(_read_asset(path), media_type=TYPES[path.rpartition(".")[2]], headers=headers)
 
 
@@ -118,51 +131,52 @@ def _key(request: Request) -> str:
     return str(request.path_params["key"])
 
 
-def _layer_name(session: Session, request: Request) -> str:
-    frame, name = session.frame(_key(request)), str(request.path_params["layer"])
-    if name not in layer_names(session.scene, frame):
-        raise NotThereError(name)
-    return name
-
-
 def _tile(session: Session, request: Request) -> Response:
-    name, params = _layer_name(session, request), request.path_params
-    level = int(params["level"])
+    params = request.path_params
+    level, column, row = (_small(params[name]) for name in ("level", "column", "row"))
     if level > LARGEST_LEVEL:
         raise NotThereError("tile")
-    layer = session.layers.get(session.scene, session.frame(_key(request)), name)
-    content = cut_tile(layer, level, int(params["column"]), int(params["row"]))
+    layer = session.layer(_key(request), str(params["layer"]))
+    content = cut_tile(layer, level, column, row)
     if content is None:
         raise NotThereError("tile")
     return Response(content, media_type="image/png", headers=FOREVER)
 
 
+def _small(text: str) -> int:
+    """Return a place; Python reads no numbers of thousands of digits, and no tile has such."""
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        raise NotThereError("place")
+    return int(text)
+
+
 def _texture(session: Session, request: Request) -> Response:
-    name = _layer_name(session, request)
-    layer = session.layers.get(session.scene, session.frame(_key(request)), name)
+    layer = session.layer(_key(request), str(request.path_params["layer"]))
     return Response(texture(layer), media_type="image/jpeg", headers=FOREVER)
 
 
 def _pixel(session: Session, request: Request) -> Response:
-    u, v = int(request.path_params["u"]), int(request.path_params["v"])
+    u, v = _small(request.path_params["u"]), _small(request.path_params["v"])
     return _json(describe_pixel(session.scene, session.frame(_key(request)), u, v))
 
 
 def _cloud(session: Session, request: Request) -> Response:
-    most = _number(request, "points", 250_000)
-    content = pack_cloud(session.scene, session.frame(_key(request)), most)
-    return Response(content, media_type="application/octet-stream", headers=FOREVER)
+    return _packed(session, request, "cloud", min(_number(request, "points", 250_000), MOST_POINTS))
 
 
 def _mesh(session: Session, request: Request) -> Response:
-    most = _number(request, "triangles", 600_000)
-    content = pack_mesh(session.scene, session.frame(_key(request)), most)
+    most = min(_number(request, "triangles", MOST_TRIANGLES), MOST_TRIANGLES)
+    return _packed(session, request, "mesh", most)
+
+
+def _packed(session: Session, request: Request, kind: str, most: int) -> Response:
+    content = session.packed(_key(request), kind, most)
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
 
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12):
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= LONGEST_NUMBER):
         raise InputError(f"{name}: expected a whole number, got {text[:20]!r}")
     return int(text)
 
@@ -191,7 +205,8 @@ async def _run(session: Session, request: Request) -> Response:
 
 
 async def _cancel(session: Session, request: Request) -> Response:
-    session.cancel()
+    run = _number(request, "run", 0)
+    session.cancel(run or None)
     return _json(session.state(), 202)
 
 

@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 
 from slanted.output.mesh import PlaneMesh, mesh_of, step_for
 from slanted.result import Result
+from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Inference, Snapshot
     from slanted.io import Calibration
     from slanted.matching import Image
+
+
+MOST_DRAWN = 3
+"""States of a run that are kept as maps; the others are kept as planes and labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,34 +56,59 @@ class Frame:
     Parameters
     ----------
     key
-        By which the page asks for it; another state never gets the same.
+        By which the page asks for it; another state, even of another server, never gets the same.
     title
         For people.
-    result
-        Planes, labels and disparity of this state.
-    is_final
-        Whether it is what a run came to; energies and confidence are known of such only.
+    final
+        What the run came to.
+    segments
+        How many there are.
     energy
         With the weights applied, if known.
+    snapshot
+        The state, if it is not the final one.
+    drawn
+        States that were looked at lately, shared by the frames of a run: the maps of one take 60 MB
+        at 12 megapixels.
     """
 
     key: str
     title: str
-    result: Result
-    is_final: bool
+    final: Result
+    segments: int
     energy: float | None
+    snapshot: Snapshot | None = None
+    drawn: Cache[Result] | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is what a run came to; energies and confidence are known of such only."""
+        return self.snapshot is None
+
+    @property
+    def result(self) -> Result:
+        """Planes, labels and disparity of this state, drawn when they are asked for."""
+        snapshot, drawn = self.snapshot, self.drawn
+        if snapshot is None or drawn is None:
+            return self.final
+        return drawn.get(self.key, "state", lambda: _state(self.final, snapshot))
 
     def mesh(self, most_triangles: int) -> PlaneMesh:
         """Return the planes as a mesh, its outlines coarse if it would have more triangles."""
-        step = step_for(self.result.regions.labels, most_triangles)
-        return mesh_of(self.result, step=step)
+        result = self.result
+        step = step_for(result.regions.labels, most_triangles)
+        mesh = mesh_of(result, step=step)
+        while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
+            step += 1  # triangles were cut where planes leave the range
+            mesh = mesh_of(result, step=step)
+        return mesh
 
     def summary(self) -> dict[str, Any]:
         """Return what the page says of it."""
         return {
             "key": self.key,
             "title": self.title,
-            "segments": self.result.regions.count,
+            "segments": self.segments,
             "energy": self.energy,
             "final": self.is_final,
         }
@@ -86,15 +116,17 @@ class Frame:
 
 def final_frame(key: str, result: Result, title: str = "result") -> Frame:
     """Return the frame of a whole result."""
-    return Frame(key, title, result, True, result.energy)
+    return Frame(key, title, result, result.regions.count, result.energy)
 
 
-def frames_of_run(run: int, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
+def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
     """Return the states of a run, in order; the last is its result.
 
+    Their keys are the run's with their number.
     Planes before the first iteration on refined segments show what refinement did.
     """
     frames, iteration, rounds = [], 0, 0
+    drawn: Cache[Result] = Cache(MOST_DRAWN)
     for number, snapshot in enumerate(snapshots):
         if snapshot.iteration is None:
             title = "local fits" if number == 0 else f"segments refined, round {rounds + 1}"
@@ -106,8 +138,8 @@ def frames_of_run(run: int, result: Result, snapshots: list[Snapshot]) -> list[F
         if number == len(snapshots) - 1:
             frames.append(final_frame(f"{run}-{number}", result, f"{title}, the result"))
         else:
-            state = _state(result, snapshot)
-            frames.append(Frame(f"{run}-{number}", title, state, False, energy))
+            count = snapshot.regions.count
+            frames.append(Frame(f"{run}-{number}", title, result, count, energy, snapshot, drawn))
     return frames or [final_frame(f"{run}-0", result)]
 
 

@@ -17,6 +17,12 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::", "")
+PROTECTION = (
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+)
+"""Headers of all answers; the page's own policy says the last of them as well."""
 FRIENDLY_SITES = ("same-origin", "none")
 """What browsers say of requests by a page's own scripts, and of addresses typed in."""
 
@@ -63,6 +69,8 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
+        if scope["type"] == "http":
+            send = _for_us_alone(send)
         problem = self.problem(scope)
         if problem is None:
             await self.app(scope, receive, send)
@@ -84,10 +92,30 @@ class Guard:
             if scheme not in ("http", "https") or place.lower() not in self.hosts:
                 return "requests of other pages are refused"
         for site in headers.get("sec-fetch-site", []):
-            is_visit = headers.get("sec-fetch-mode", [""])[0] == "navigate"
-            if site not in FRIENDLY_SITES and not (is_visit and scope["method"] == "GET"):
+            if site not in FRIENDLY_SITES and not _is_visit(scope, headers):
                 return "requests of other pages are refused"
         return None
+
+
+def _is_visit(scope: Scope, headers: dict[str, list[str]]) -> bool:
+    """Tell whether somebody follows a link to the page itself, in a tab of its own."""
+    mode, place = (headers.get(f"sec-fetch-{name}", [""]) for name in ("mode", "dest"))
+    is_page = scope["method"] == "GET" and scope.get("path") == "/"
+    return is_page and mode == ["navigate"] and place == ["document"]
+
+
+def _for_us_alone(send: Send) -> Send:
+    """Return a `send` whose answers no other page may embed, frame or misread."""
+
+    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            there = {name.lower() for name, _ in headers}
+            headers += [pair for pair in PROTECTION if pair[0] not in there]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return send_with_headers
 
 
 async def _refuse(send: Send, problem: str) -> None:

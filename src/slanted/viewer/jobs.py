@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHARE_BEFORE = {"segmentation": 0.02, "regions": 0.1, "inference": 0.15}
 """About how much of a run is done when a stage starts."""
+CANCELLED = "cancelled; the last result stays"
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
@@ -24,7 +25,7 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True)
 class JobState:
-    """Where a run stands.
+    """Where the newest run stands.
 
     Parameters
     ----------
@@ -52,13 +53,30 @@ Work = Callable[[Callable[[str], None], "Callable[[Snapshot], None]"], "Result"]
 """A run, given what to call at each stage and after each iteration."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A run that was asked for: what it does, and whether it should end."""
+
+    number: int
+    work: Work
+    iterations: int
+    stop: Event = field(default_factory=Event)
+
+    def check(self) -> None:
+        if self.stop.is_set():
+            raise Cancelled
+
+
 class Jobs:
-    """Runs work on a thread of its own.
+    """Runs work on a thread of its own, the newest that was asked for.
+
+    While a run comes to its end, at most one other waits; whoever asks never does. What a run that
+    was cancelled or replaced still finds is not published.
 
     Parameters
     ----------
     on_done
-        Called on that thread with the run's number, its result and its snapshots.
+        Called on that thread with the run's number, its result and its snapshots; must be quick.
     on_change
         Called whenever the state changes.
     """
@@ -70,89 +88,120 @@ class Jobs:
     ) -> None:
         self._on_done, self._on_change = on_done, on_change
         self._lock = Lock()
-        self._stop = Event()
         self._thread: Thread | None = None
+        self._under_way: _Run | None = None
+        self._pending: _Run | None = None
         self.state = JobState()
 
     def start(self, work: Work, settings: Settings, *, replace: bool = False) -> bool:
-        """Start a run; return whether it was started.
+        """Start a run; return whether it was accepted.
 
         Parameters
         ----------
         work, settings
             The run, and its settings.
         replace
-            Whether to end a run that is under way, and wait for that; otherwise nothing is started.
+            Whether to end a run that is under way, or take the place of one that waits for that;
+            otherwise nothing is started.
         """
-        while not self._start(work, settings):
-            if not replace:
+        with self._lock:
+            if self.state.status == "running" and not replace:
                 return False
-            self.cancel()
-            self.wait()
+            run = _Run(self.state.number + 1, work, iterations_of(settings))
+            self._pending = run
+            text = "starting"
+            if self._under_way is not None:
+                self._under_way.stop.set()
+                text = "waiting for the last run to end"
+            self.state = JobState(run.number, "running", text, 0.0)
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="slanted-run", daemon=True)
+                self._thread.start()
         self._on_change()
         return True
 
-    def _start(self, work: Work, settings: Settings) -> bool:
-        with self._lock:
-            if self._thread is not None and self._thread.is_alive():
-                return False
-            self._stop.clear()
-            number = self.state.number + 1
-            self.state = JobState(number, "running", "starting", 0.0)
-            expected = iterations_of(settings)
-            self._thread = Thread(
-                target=self._run, args=(number, work, expected), name="slanted-run", daemon=True
-            )
-            self._thread.start()
-        return True
+    def cancel(self, number: int | None = None) -> None:
+        """Ask the newest run to end: at once if it waits, otherwise at its next step.
 
-    def cancel(self) -> None:
-        """Ask the run to end; it does so at its next step."""
-        self._stop.set()
+        Parameters
+        ----------
+        number
+            The run that is meant; if a newer one took its place, that one goes on. None for any.
+        """
+        with self._lock:
+            if number is not None and number != self.state.number:
+                return
+            if self._under_way is not None:
+                self._under_way.stop.set()
+            if self._pending is not None:
+                self._pending = None
+                self.state = replace(self.state, status="cancelled", text=CANCELLED, share=0.0)
+        self._on_change()
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until no run is under way."""
-        if self._thread is not None:
-            self._thread.join(seconds)
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
 
-    def _set(self, **changes: Any) -> None:
-        self.state = replace(self.state, **changes)
+    def _work(self) -> None:
+        """Do one run after the other, until none waits."""
+        while True:
+            with self._lock:
+                run, self._pending = self._pending, None
+                self._under_way = run
+                if run is None:
+                    self._thread = None
+                    return
+            self._run(run)
+
+    def _set(self, run: _Run, **changes: Any) -> None:
+        """Change the state, unless it is a newer run's by now."""
+        with self._lock:
+            if run.number != self.state.number:
+                return
+            self.state = replace(self.state, **changes)
         self._on_change()
 
-    def _check(self) -> None:
-        if self._stop.is_set():
-            raise Cancelled
-
-    def _run(self, number: int, work: Work, expected: int) -> None:
+    def _run(self, run: _Run) -> None:
         snapshots: list[Snapshot] = []
 
         def stage(name: str) -> None:
-            self._check()
-            self._set(text=name, share=SHARE_BEFORE.get(name, self.state.share))
+            run.check()
+            self._set(run, text=name, share=SHARE_BEFORE.get(name, self.state.share))
 
         def watch(snapshot: Snapshot) -> None:
-            self._check()
+            run.check()
             snapshots.append(snapshot)
             if snapshot.iteration is None:
                 return
             done = sum(each.iteration is not None for each in snapshots)
             start = SHARE_BEFORE["inference"]
-            share = start + (1 - start) * min(done / max(expected, 1), 1)
+            share = start + (1 - start) * min(done / max(run.iterations, 1), 1)
             energy = f"{snapshot.iteration.energy:,.0f}"
-            self._set(text=f"iteration {done} of {expected}, energy {energy}", share=share)
+            text = f"iteration {done} of {run.iterations}, energy {energy}"
+            self._set(run, text=text, share=share)
 
         try:
-            result = work(stage, watch)
-            self._check()
-            self._on_done(number, result, snapshots)
-            self._set(status="done", text=f"{sum(result.seconds.values()):.1f} s", share=1.0)
+            self._publish(run, run.work(stage, watch), snapshots)
         except Cancelled:
-            self._set(status="cancelled", text="cancelled; the last result stays", share=0.0)
+            self._set(run, status="cancelled", text=CANCELLED, share=0.0)
         except SlantedError as error:
-            self._set(status="failed", text=str(error), share=0.0)
+            self._set(run, status="failed", text=str(error), share=0.0)
         except Exception as error:
-            self._set(status="failed", text=f"{type(error).__name__}: {error}", share=0.0)
-            raise  # the server's log has the rest
+            import traceback
+
+            traceback.print_exc()  # the server's log has the rest; the thread goes on
+            self._set(run, status="failed", text=f"{type(error).__name__}: {error}", share=0.0)
+
+    def _publish(self, run: _Run, result: Result, snapshots: list[Snapshot]) -> None:
+        """Hand over what a run found, unless it was cancelled before."""
+        with self._lock:  # so that a run cannot be cancelled and published at once
+            run.check()
+            self._on_done(run.number, result, snapshots)
+            text = f"{sum(result.seconds.values()):.1f} s"
+            self.state = replace(self.state, status="done", text=text, share=1.0)
+        self._on_change()
 
 
 def iterations_of(settings: Settings) -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import cv2
@@ -24,12 +22,14 @@ from slanted.output.pictures import (
     confidence_legend,
     disparity_legend,
     error_legend,
+    grey_image,
     label_lines,
     label_palette,
     labels_legend,
     regions_legend,
 )
 from slanted.segmentation.colour import as_rgb8
+from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:
     from slanted.viewer.frames import Frame, Scene
@@ -39,7 +39,6 @@ TILE = 512
 TEXTURE = 2048
 """Most pixels along a side of a picture that is laid over the mesh."""
 CACHE_BYTES = 600_000_000
-GREY = 128
 FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 
@@ -91,7 +90,7 @@ def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
 def base_image(scene: Scene, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Return the left image as 8-bit RGB, grey if there is none."""
     if scene.left is None:
-        return np.full((*shape[:2], 3), GREY, np.uint8)
+        return grey_image(shape)
     return as_rgb8(scene.left)
 
 
@@ -215,26 +214,6 @@ def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
     return painted
 
 
-class LayerCache:
-    """Painted layers, as many as memory is granted for; the least used go first."""
-
-    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
-        self._most = most_bytes
-        self._layers: OrderedDict[tuple[str, str], Layer] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, scene: Scene, frame: Frame, name: str) -> Layer:
-        """Return a layer, painted if it is not there; the page asks for many tiles at once."""
-        with self._lock:
-            key = (frame.key, name)
-            layer = self._layers.get(key)
-            if layer is None:
-                layer = paint_layer(scene, frame, name)
-                self._layers[key] = layer
-            self._layers.move_to_end(key)
-            while len(self._layers) > 1 and self._size() > self._most:
-                self._layers.popitem(last=False)
-            return layer
-
-    def _size(self) -> int:
-        return sum(layer.nbytes for layer in self._layers.values())
+def layer_cache(most_bytes: int = CACHE_BYTES) -> Cache[Layer]:
+    """Return a cache for painted layers."""
+    return Cache(most_bytes, lambda layer: layer.nbytes)

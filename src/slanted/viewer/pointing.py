@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.labels import BoundaryLabel
+from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import shown_labels
 from slanted.regions.edges import edge_numbers
 
@@ -143,7 +144,7 @@ def _sides(
 def _depth(scene: Scene, disparity: float) -> float | None:
     if scene.calibration is None:
         return None
-    return _number(scene.calibration.depth(np.array([disparity]))[0])
+    return _number(scene.calibration.depth(np.array([disparity]), LEAST_DISPARITY)[0])
 
 
 def _number(value: Any) -> float | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 8650
 PORTS_TRIED = 20
+NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "trimesh": "trimesh", "PIL": "pillow"}
+"""Modules that the viewer needs, and the packages that they come in."""
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -62,7 +64,9 @@ def address_of(host: str, port: int) -> str:
     """Return the page's address for a browser on this machine."""
     from slanted.viewer.guard import EVERY_ADDRESS
 
-    name = "127.0.0.1" if host in EVERY_ADDRESS else host
+    # A server on all addresses of IPv6 may not have any of IPv4.
+    name = ("[::1]" if ":" in host else "127.0.0.1") if host in EVERY_ADDRESS else host
+    name = name.strip("[]")
     return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
 
 
@@ -91,9 +95,9 @@ def make_server(
 
 def serve(
     session: Session,
+    listening: socket.socket,
     *,
     host: str = "127.0.0.1",
-    port: int | None = None,
     others: Iterable[str] = (),
     announce: Callable[[str], None] = lambda address: None,
 ) -> None:
@@ -103,14 +107,13 @@ def serve(
     ----------
     session
         What to show.
-    host, port
-        As for `bind`.
+    listening, host
+        From `bind`, and what it was given.
     others
         Further names that the server may be reached by.
     announce
         Called with the page's address when it can be opened.
     """
-    listening = bind(host, port)
     try:
         server = make_server(session, listening, host, others)
         announce(address_of(host, listening.getsockname()[1]))
@@ -118,14 +121,12 @@ def serve(
             server.run(sockets=[listening])
     finally:
         session.close()
-        listening.close()
 
 
 def require_viewer() -> None:
     """Say how to install what the viewer needs, if it is missing; nothing is imported yet."""
-    for name in ("starlette", "uvicorn", "trimesh"):
-        if find_spec(name) is None:
-            raise InputError(
-                f"the viewer needs {name}, which is not installed; run "
-                "pip install 'slanted[viewer]'"
-            )
+    from slanted.output.export import CURE
+
+    for module, name in NEEDED.items():
+        if find_spec(module) is None:
+            raise InputError(f"the viewer needs {name}, {CURE}")

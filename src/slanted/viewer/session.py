@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ import numpy as np
 
 from slanted.errors import InputError, SlantedError
 from slanted.output.export import Exportable, export, export_names
-from slanted.output.mesh import assumed_calibration
+from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration
 from slanted.output.pictures import disparity_scale
 from slanted.settings import leaves
-from slanted.viewer.frames import Frame, Scene, final_frame, frames_of_run
+from slanted.viewer.caches import Cache
+from slanted.viewer.frames import Frame, Scene, frames_of_run
+from slanted.viewer.geometry import MOST_TRIANGLES, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
-from slanted.viewer.layers import LayerCache, layer_legend, layer_names
+from slanted.viewer.layers import TILE, Layer, layer_cache, layer_legend, layer_names, paint_layer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
     from slanted.inference.pcbp import Snapshot
     from slanted.output.opened import OpenedResult
     from slanted.result import Result
+    from slanted.settings import Leaf, Settings
 
 WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
 SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
-    ("segmentation.count", "segments", 50, 4000, 2),
+    ("segmentation.count", "segments", 10, 4000, 2),
     ("inference.iterations", "first iterations", 0, 10, 1),
     ("refinement.rounds", "refinement rounds", 0, 6, 1),
     ("refinement.iterations", "iterations a round", 0, 6, 1),
@@ -34,6 +38,10 @@ SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
 )
 """Settings that the page can change: path, name, least and largest value of the slider, and the
 power by which it gives small values more room."""
+OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
+"""Those that mean nothing if segments were given to the run, which then keeps them."""
+PACKED_BYTES = 150_000_000
+"""For clouds and meshes that were sent; one of 600,000 triangles has about 17 MB."""
 
 
 class NotThereError(SlantedError):
@@ -54,6 +62,9 @@ class Session:
         Ground truth of the left image; None if there is none.
     snapshots
         The states of the run that made the result, if they are known.
+    token
+        Starts all keys of frames; random unless given. Browsers keep pictures by their address for
+        good, and the next result is often shown at the same port.
     """
 
     def __init__(
@@ -61,14 +72,20 @@ class Session:
         opened: OpenedResult,
         truth: NDArray[np.float32] | None = None,
         snapshots: list[Snapshot] | None = None,
+        token: str | None = None,
     ) -> None:
         result = opened.result
         scale = disparity_scale(result.disparity if truth is None else truth)
         self.scene = Scene(opened.name, opened.left, opened.right, opened.calibration, truth, scale)
-        frames = frames_of_run(0, result, snapshots) if snapshots else [final_frame("0-0", result)]
-        self.layers = LayerCache()
+        self._token = secrets.token_hex(6) + "-" if token is None else token
+        frames = frames_of_run(self._run_key(0), result, snapshots or [])
+        self._layers = layer_cache()
+        self._packed: Cache[bytes] = Cache(PACKED_BYTES, len)
         self._frames = {frame.key: frame for frame in frames}
         self._settings = result.settings
+        inputs = opened.record.get("inputs")
+        self._keeps_segments = isinstance(inputs, dict) and bool(inputs.get("segments"))
+        self._ranges = _ranges(result, OF_SEGMENTS if self._keeps_segments else ())
         self._lock = Lock()
         self._serial = 0
         self._jobs = Jobs(self._finished, self._changed)
@@ -94,7 +111,10 @@ class Session:
                 "cy": cameras.cy_pixels,
                 "baseline": cameras.baseline_meters,
                 "doffs": cameras.doffs_pixels,
+                "least": LEAST_DISPARITY,
             },
+            "tile": TILE,
+            "most_triangles": MOST_TRIANGLES,
             "calibrated": calibrated,
             "has_image": self.scene.left is not None,
             "frames": [frame.summary() for frame in frames],
@@ -127,6 +147,24 @@ class Session:
         ]
         return {**frame.summary(), "layers": layers}
 
+    def layer(self, key: str, name: str) -> Layer:
+        """Return a frame painted in one way.
+
+        Raises
+        ------
+        NotThereError
+            If there is no such frame, or it has no such layer.
+        """
+        frame = self.frame(key)
+        if name not in layer_names(self.scene, frame):
+            raise NotThereError(name)
+        return self._layers.get(key, name, lambda: paint_layer(self.scene, frame, name))
+
+    def packed(self, key: str, kind: str, most: int) -> bytes:
+        """Return a frame's ``cloud`` or ``mesh`` of at most so many points or triangles."""
+        frame, pack = self.frame(key), {"cloud": pack_cloud, "mesh": pack_mesh}[kind]
+        return self._packed.get(key, f"{kind} {most}", lambda: pack(self.scene, frame, most))
+
     def run(self, changes: Mapping[str, Any], *, replace: bool = False) -> bool:
         """Start inference with other settings; return False if a run is under way.
 
@@ -147,25 +185,33 @@ class Session:
         reason = self._why_no_run()
         if reason:
             raise InputError(reason)
-        allowed = {path for path, *_ in SLIDERS}
         for path, value in changes.items():
-            if path not in allowed:
+            if path not in self._ranges:
                 raise InputError(f"{path}: cannot be changed here; expected one of the sliders")
             if type(value) not in (int, float):
                 raise InputError(f"{path}: expected a number, got {value!r}")
+            low, high = self._ranges[path]
+            if not low <= value <= high:
+                raise InputError(f"{path}: expected {low:g} to {high:g}, got {str(value)[:20]}")
         settings = self._settings.with_text({path: str(value) for path, value in changes.items()})
         scene, last = self.scene, self._last()
-        return self._jobs.start(
-            lambda stage, watch: reestimate(
-                last.result, scene.left, scene.right, settings, progress=stage, watch=watch
-            ),
-            settings,
-            replace=replace,
-        )
 
-    def cancel(self) -> None:
-        """End the run under way, if there is one."""
-        self._jobs.cancel()
+        def work(stage: Callable[[str], None], watch: Callable[[Snapshot], None]) -> Result:
+            return reestimate(
+                last.final,
+                scene.left,
+                scene.right,
+                settings,
+                keep_segments=self._keeps_segments,
+                progress=stage,
+                watch=watch,
+            )
+
+        return self._jobs.start(work, settings, replace=replace)
+
+    def cancel(self, number: int | None = None) -> None:
+        """End the run of that number, if it is the newest; None for any."""
+        self._jobs.cancel(number)
 
     def close(self) -> None:
         """End what goes on in the background."""
@@ -177,15 +223,20 @@ class Session:
         source = Exportable(self.frame(key).result, self.scene.left, self.scene.calibration)
         return export(name, source)
 
+    def _run_key(self, number: int) -> str:
+        return f"{self._token}{number}"
+
     def _last(self) -> Frame:
         with self._lock:
             return list(self._frames.values())[-1]
 
     def _finished(self, number: int, result: Result, snapshots: list[Snapshot]) -> None:
-        frames = frames_of_run(number, result, snapshots)
+        frames = frames_of_run(self._run_key(number), result, snapshots)
         with self._lock:
             self._frames = {frame.key: frame for frame in frames}
             self._settings = result.settings
+        for cache in (self._layers, self._packed):
+            cache.keep_only({frame.key for frame in frames})
 
     def _changed(self) -> None:
         with self._lock:
@@ -200,26 +251,40 @@ class Session:
         return ""
 
     def _sliders(self, result: Result) -> list[dict[str, Any]]:
-        from slanted.segmentation import number_of_segments
-
         values = {leaf.path: leaf for leaf in leaves(self._settings)}
-        chosen = self._settings.segmentation
-        sliders = []
-        for path, name, low, high, power in SLIDERS:
-            leaf = values[path]
-            value = leaf.value
-            if value is None:  # which only the number of segments can be
-                value = number_of_segments(result.occluded.view(np.uint8), chosen)
-            sliders.append(
-                {
-                    "path": path,
-                    "name": name,
-                    "low": low,
-                    "high": max(high, 2 * value),
-                    "power": power,
-                    "whole": leaf.setting.kind is int,
-                    "value": value,
-                    "doc": leaf.setting.doc,
-                }
-            )
-        return sliders
+        return [
+            {
+                "path": path,
+                "name": name,
+                "low": self._ranges[path][0],
+                "high": self._ranges[path][1],
+                "power": power,
+                "whole": values[path].setting.kind is int,
+                "value": _value(values[path], result, self._settings),
+                "doc": values[path].setting.doc,
+            }
+            for path, name, _, _, power in SLIDERS
+            if path in self._ranges
+        ]
+
+
+def _value(leaf: Leaf, result: Result, settings: Settings) -> Any:
+    from slanted.segmentation import number_of_segments
+
+    if leaf.value is None:  # which only the number of segments can be
+        return number_of_segments(result.occluded.view(np.uint8), settings.segmentation)
+    return leaf.value
+
+
+def _ranges(result: Result, without: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Return the ends of each slider, wide enough for the values of the result that was opened."""
+    values = {
+        leaf.path: _value(leaf, result, result.settings)
+        for leaf in leaves(result.settings)
+        if leaf.path in {path for path, *_ in SLIDERS}
+    }
+    return {
+        path: (min(low, values[path]), max(high, 2 * values[path]))
+        for path, _, low, high, _ in SLIDERS
+        if path not in without
+    }

@@ -7,33 +7,49 @@ export class Refused extends Error {
   }
 }
 
-async function answer(path, options = {}) {
-  const response = await fetch(path, options);
-  if (!response.ok) {
-    let text = `${response.status} ${response.statusText}`;
+// The server did not answer, or not to the end: it may have ended.
+export class Lost extends Error {
+  constructor() {
+    super("The server does not answer; it may have ended.");
+  }
+}
+
+// What `read` gets of the answer. Browsers tell of lost connections by a TypeError, as of mistakes
+// in scripts; only what fetches can throw it here.
+async function answer(path, options, read) {
+  try {
+    const response = await fetch(path, options);
+    if (response.ok) return await read(response);
+    const { status, statusText } = response;
+    let text = `${status} ${statusText}`;
     try {
       text = (await response.json()).problem ?? text;
     } catch {
       // Not JSON: the status has to do.
     }
-    throw new Refused(response.status, text);
+    throw new Refused(status, text);
+  } catch (error) {
+    throw error instanceof TypeError ? new Lost() : error;
   }
-  return response;
 }
+
+const asJson = (response) => response.json();
+const asBuffer = (response) => response.arrayBuffer();
+const asBlob = (response) => response.blob();
 
 function post(path, body) {
   const headers = { "content-type": "application/json" };
-  return answer(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return answer(path, { method: "POST", headers, body: JSON.stringify(body) }, asJson);
 }
 
 const frame = (key) => `/api/frames/${key}`;
 
-export const state = async () => (await answer("/api/state")).json();
-export const describe = async (key) => (await answer(frame(key))).json();
-export const pixel = async (key, u, v) => (await answer(`${frame(key)}/pixels/${u}/${v}`)).json();
-export const run = async (changes) => (await post("/api/run?replace=true", changes)).json();
-export const cancel = async () => (await post("/api/cancel", {})).json();
-export const textureAddress = (key, layer) => `${frame(key)}/textures/${layer}`;
+export const state = () => answer("/api/state", {}, asJson);
+export const describe = (key) => answer(frame(key), {}, asJson);
+export const pixel = (key, u, v) => answer(`${frame(key)}/pixels/${u}/${v}`, {}, asJson);
+export const run = (changes) => post("/api/run?replace=true", changes);
+export const cancel = (number) => post(`/api/cancel?run=${number}`, {});
+export const texture = (key, layer) => answer(`${frame(key)}/textures/${layer}`, {}, asBlob);
 export const exportAddress = (key, name) => `${frame(key)}/exports/${name}`;
 export const tileAddress = (key, layer, level, column, row) =>
   `${frame(key)}/tiles/${layer}/${level}/${column}/${row}`;
@@ -41,7 +57,7 @@ export const tileAddress = (key, layer, level, column, row) =>
 // A mesh: numbers of vertices and triangles, positions, texture places, triangles.
 export async function mesh(key, triangles, signal) {
   const address = `${frame(key)}/mesh?triangles=${triangles}`;
-  const data = await (await answer(address, { signal })).arrayBuffer();
+  const data = await answer(address, { signal }, asBuffer);
   const [vertices, faces] = new Uint32Array(data, 0, 2);
   const positions = new Float32Array(data, 8, vertices * 3);
   const places = new Float32Array(data, 8 + vertices * 12, vertices * 2);
@@ -51,7 +67,7 @@ export async function mesh(key, triangles, signal) {
 
 // A cloud: number of points, positions, texture places.
 export async function cloud(key, points, signal) {
-  const data = await (await answer(`${frame(key)}/cloud?points=${points}`, { signal })).arrayBuffer();
+  const data = await answer(`${frame(key)}/cloud?points=${points}`, { signal }, asBuffer);
   const [count] = new Uint32Array(data, 0, 1);
   const positions = new Float32Array(data, 4, count * 3);
   const places = new Float32Array(data, 4 + count * 12, count * 2);

@@ -10,7 +10,6 @@ const POLL_IDLE = 1500;
 const HOVER_REST = 120;
 const SLIDE_REST = 250;
 const DRAFT_TRIANGLES = 80000;
-const MOST_TRIANGLES = 600000;
 const byId = (id) => document.getElementById(id);
 
 let state = null;
@@ -22,7 +21,10 @@ let asked = 0;
 let timer = 0;
 let highlighting = 0;
 let sliding = 0;
+let painting = 0;
 let loading = new AbortController();
+let isLoading = false;
+let shown = null; // the frame that was loaded to the end, in 3D as well
 
 const sliders = new Sliders(byId("sliders"), byId("weights"), letGo);
 const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
@@ -37,30 +39,62 @@ function makeSpace() {
   }
 }
 
-function trouble(text) {
-  byId("trouble").hidden = !text;
-  byId("trouble").textContent = text;
+// What is wrong, by what it is wrong with: a message stays until that very thing has worked.
+const troubles = new Map();
+
+function trouble(source, text) {
+  if (text) troubles.set(source, text);
+  else troubles.delete(source);
+  byId("trouble").hidden = !troubles.size;
+  byId("trouble").textContent = [...new Set(troubles.values())].join(" ");
+}
+
+function complain(source, error) {
+  if (error.name === "AbortError") return;
+  // Another tab's run took the frame's place: the next look at the state brings the new one.
+  if (error instanceof api.Refused && error.status === 404) return;
+  if (error instanceof api.Lost) {
+    trouble("server", error.message);
+    return;
+  }
+  if (!(error instanceof api.Refused)) console.error(error);
+  trouble(source, error.message);
 }
 
 async function showFrame(key) {
   loading.abort();
   loading = new AbortController();
   const { signal } = loading;
+  shown = null;
+  isLoading = true;
+  try {
+    await loadFrame(key, signal);
+    if (signal.aborted) return;
+    shown = key;
+    trouble("frame", "");
+  } finally {
+    if (signal === loading.signal) isLoading = false;
+  }
+}
+
+async function loadFrame(key, signal) {
   const found = await api.describe(key);
   if (signal.aborted) return;
   frame = found;
   showLayers();
   showSteps(state.frames, key);
-  picture.show(key, layer, state.width, state.height);
+  picture.show(key, layer, state);
   if (pinned) await tell(pinned);
   if (!space) return;
   const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, signal), showTexture()]);
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
-  space.setMesh(await api.mesh(key, MOST_TRIANGLES, signal));
+  const whole = await api.mesh(key, state.most_triangles, signal);
+  if (signal.aborted) return;
+  space.setMesh(whole);
   await showCloud();
-  byId("space-pane").dataset.key = key;
+  if (!signal.aborted) byId("space-pane").dataset.key = key;
 }
 
 async function showCloud() {
@@ -80,6 +114,7 @@ async function showCloud() {
 }
 
 function countTriangles() {
+  if (!space) return;
   const triangles = space.triangles();
   const points = byId("show-cloud").checked ? `, ${(space.cloudCount ?? 0).toLocaleString("en")} points` : "";
   byId("counts").textContent = `${triangles.toLocaleString("en")} triangles${points}`;
@@ -87,7 +122,15 @@ function countTriangles() {
 
 async function showTexture() {
   const painted = byId("colouring").value === "layer" ? layer : "image";
-  await space?.setTexture(api.textureAddress(frame.key, painted));
+  if (!space) return;
+  painting += 1;
+  const mine = painting;
+  const { key } = frame;
+  const blob = await api.texture(key, painted);
+  const bitmap = await createImageBitmap(blob, { imageOrientation: "flipY", colorSpaceConversion: "none" });
+  // The newest texture asked for wins, whatever order answers come in.
+  if (mine === painting) space.setTexture(bitmap, `${key}/${painted}`);
+  else bitmap.close();
 }
 
 function showIn3D() {
@@ -114,8 +157,8 @@ function showLayers() {
 async function choose(name) {
   layer = name;
   showLayers();
-  picture.show(frame.key, layer, state.width, state.height);
-  if (byId("colouring").value === "layer") await guarded(showTexture)();
+  picture.show(frame.key, layer, state);
+  if (byId("colouring").value === "layer") await guarded(renew(showTexture))();
 }
 
 function showExport() {
@@ -184,7 +227,7 @@ async function update() {
   const isFirst = state === null;
   const isNew = isFirst || found.serial !== state.serial;
   state = found;
-  trouble("");
+  trouble("server", "");
   if (isNew) {
     byId("name").textContent = `${state.name} · ${state.width} × ${state.height}`;
     document.title = `${state.name} · slanted`;
@@ -196,10 +239,12 @@ async function update() {
   const keys = state.frames.map(({ key }) => key);
   const isGone = frame && !keys.includes(frame.key);
   if (isFirst && !state.has_image) byId("colouring").value = "layer";
-  if (isFirst || isGone) {
+  if (!frame || isGone) {
     await showFrame(keys.at(-1));
-  } else if (isNew) {
-    showSteps(state.frames, frame.key);
+  } else {
+    if (isNew) showSteps(state.frames, frame.key);
+    // What did not load to the end, as when the server was slow, is asked for again.
+    if (shown !== frame.key && !isLoading) await showFrame(frame.key);
   }
   document.body.dataset.ready = "true";
 }
@@ -208,8 +253,7 @@ async function poll() {
   try {
     await update();
   } catch (error) {
-    if (error instanceof TypeError) trouble("The server does not answer; it may have ended.");
-    else if (error.name !== "AbortError") trouble(error.message);
+    complain("frame", error);
   }
   pollIn(state?.job.status === "running" ? POLL_RUNNING : POLL_IDLE);
 }
@@ -224,11 +268,21 @@ function guarded(action) {
   return async (...values) => {
     try {
       await action(...values);
+      trouble(action, "");
     } catch (error) {
-      if (error.name === "AbortError") return;
-      // Another tab's run took the frame's place: the next look at the state brings the new one.
-      if (error instanceof api.Refused && error.status === 404) return;
-      trouble(error instanceof TypeError ? "The server does not answer; it may have ended." : error.message);
+      complain(action, error);
+    }
+  };
+}
+
+// If a part of the frame does not load, the frame is not shown as it should be.
+function renew(part) {
+  return async () => {
+    try {
+      await part();
+    } catch (error) {
+      shown = null;
+      throw error;
     }
   };
 }
@@ -255,7 +309,7 @@ function letGo() {
 }
 
 byId("run").addEventListener("click", run);
-byId("cancel").addEventListener("click", guarded(api.cancel));
+byId("cancel").addEventListener("click", guarded(() => api.cancel(state.job.number)));
 byId("reset").addEventListener("click", () => sliders.reset());
 byId("fit").addEventListener("click", () => picture.fit());
 byId("opacity").addEventListener("input", (event) => {
@@ -265,18 +319,19 @@ byId("opacity").addEventListener("input", (event) => {
 byId("show-mesh").addEventListener("change", showIn3D);
 byId("show-cloud").addEventListener("change", guarded(async () => {
   showIn3D();
-  await showCloud();
+  await renew(showCloud)();
 }));
-byId("points").addEventListener("change", guarded(showCloud));
+byId("points").addEventListener("change", guarded(renew(showCloud)));
 byId("colouring").addEventListener("change", guarded(async () => {
   showIn3D();
-  await showTexture();
+  await renew(showTexture)();
 }));
 byId("turned").addEventListener("click", () => space?.turned());
 byId("camera").addEventListener("click", () => space?.asCamera());
 byId("export-name").addEventListener("change", showExport);
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input[type=number], select")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return; // those are the browser's own
   if (event.key === "Escape") {
     pinned = null;
     forget();

@@ -2,7 +2,6 @@
 
 import { tileAddress } from "./api.js";
 
-const TILE = 512;
 const MOST_TILES = 300;
 const LARGEST_ZOOM = 40;
 const BORDER = "#ffffff";
@@ -23,9 +22,9 @@ export class PictureView {
     this.listen(onPoint, onPick);
   }
 
-  show(key, layer, width, height) {
+  show(key, layer, { width, height, tile }) {
     const isNew = width !== this.width || height !== this.height;
-    Object.assign(this, { key, layer, width, height });
+    Object.assign(this, { key, layer, width, height, side: tile });
     if (isNew) this.fit();
     this.draw();
   }
@@ -131,7 +130,7 @@ export class PictureView {
     const { scale, x, y } = this.view;
     context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * x, ratio * y);
     context.imageSmoothingEnabled = scale * ratio < 2;
-    const topLevel = Math.max(0, Math.ceil(Math.log2(Math.max(this.width, this.height) / TILE)));
+    const topLevel = Math.max(0, Math.ceil(Math.log2(Math.max(this.width, this.height) / this.side)));
     const level = Math.min(topLevel, Math.max(0, Math.floor(Math.log2(1 / (scale * ratio)))));
     if (this.opacity < 1 && this.layer !== "image") {
       this.drawLevels("image", topLevel, level);
@@ -152,7 +151,7 @@ export class PictureView {
 
   // Places of the tiles of a level that can be seen.
   visible(level) {
-    const side = TILE << level;
+    const side = this.side << level;
     const { scale, x, y } = this.view;
     const first = (offset) => Math.max(0, Math.floor(-offset / scale / side));
     const last = (offset, room, size) =>
@@ -171,7 +170,7 @@ export class PictureView {
   }
 
   drawLevel(layer, level) {
-    const side = TILE << level;
+    const side = this.side << level;
     for (const [column, row] of this.visible(level)) {
       const tile = this.tile(layer, level, column, row);
       if (!tile.ready) continue;

@@ -108,6 +108,7 @@ export class SpaceView {
 
   // A draft is there at once and stands in while something moves, where drawing all is slow.
   setDraft(data) {
+    if (this.whole !== this.drafted) this.whole.dispose();
     this.drafted.dispose();
     this.drafted = this.whole = geometryOf(data);
     if (!this.placed) this.turned();
@@ -131,19 +132,21 @@ export class SpaceView {
     return (this.whole.index?.count ?? 0) / 3;
   }
 
-  setTexture(address) {
-    return new Promise((done, failed) => {
-      new THREE.TextureLoader().load(address, (texture) => {
-        texture.colorSpace = THREE.NoColorSpace;
-        texture.anisotropy = this.renderer.capabilities.getMaxAnisotropy();
-        this.textured.map?.dispose();
-        this.textured.map = texture;
-        this.textured.needsUpdate = true;
-        this.cloudMaterial.uniforms.map.value = texture;
-        this.draw();
-        done();
-      }, undefined, () => failed(new Error("the picture for 3D did not load")));
-    });
+  // Of a bitmap that stands on its head, as graphics cards have it.
+  setTexture(bitmap, name) {
+    const texture = new THREE.Texture(bitmap);
+    texture.flipY = false;
+    texture.colorSpace = THREE.NoColorSpace;
+    texture.anisotropy = this.renderer.capabilities.getMaxAnisotropy();
+    texture.needsUpdate = true;
+    const old = this.textured.map;
+    this.textured.map = texture;
+    this.textured.needsUpdate = true;
+    this.cloudMaterial.uniforms.map.value = texture;
+    old?.dispose();
+    old?.image.close();
+    this.canvas.dataset.texture = name;
+    this.draw();
   }
 
   setShown({ mesh, cloud, plain }) {
@@ -185,8 +188,8 @@ export class SpaceView {
   }
 
   position(u, v, disparity) {
-    const { fx, fy, cx, cy, baseline, doffs } = this.cameras;
-    if (disparity + doffs < 0.5) return null;
+    const { fx, fy, cx, cy, baseline, doffs, least } = this.cameras;
+    if (disparity + doffs < least) return null;
     const depth = (fx * baseline) / (disparity + doffs);
     return [((u - cx) / fx) * depth, (-(v - cy) / fy) * depth, -depth];
   }
@@ -308,6 +311,7 @@ export class SpaceView {
     this.thinCloud(asDraft ? DRAFT_POINTS : Infinity);
     const start = performance.now();
     this.renderer.render(this.scene, this.camera);
+    this.canvas.dataset.geometries = this.renderer.info.memory.geometries;
     if (asDraft || this.whole === this.drafted) return;
     const context = this.renderer.getContext();
     context.readPixels(0, 0, 1, 1, context.RGBA, context.UNSIGNED_BYTE, this.onePixel); // waits

@@ -1,0 +1,71 @@
+"""What was made and may be asked for again, within bounds of memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from threading import Lock
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Cache(Generic[T]):
+    """Things made of frames, as many as there is room for; those not asked for longest go first.
+
+    Parameters
+    ----------
+    most
+        How large all of them may be together; one is always kept.
+    size
+        How large one is; by default 1, so that `most` is their number.
+    """
+
+    def __init__(self, most: int, size: Callable[[T], int] = lambda thing: 1) -> None:
+        self._most, self._size_of = most, size
+        self._things: OrderedDict[tuple[str, str], T] = OrderedDict()
+        self._making: dict[tuple[str, str], Lock] = {}
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def get(self, frame: str, name: str, make: Callable[[], T]) -> T:
+        """Return a thing of a frame, made if it is not there.
+
+        The page asks for many tiles at once: whoever asks for the same thing waits for the one that
+        makes it, and nobody else does.
+        """
+        key = (frame, name)
+        with self._lock:
+            if key in self._things:
+                self._things.move_to_end(key)
+                return self._things[key]
+            turn = self._making.setdefault(key, Lock())
+        with turn:
+            with self._lock:
+                if key in self._things:
+                    return self._things[key]
+            try:
+                thing = make()
+                self._keep(key, thing)
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+            return thing
+
+    def keep_only(self, frames: Collection[str]) -> None:
+        """Forget what was made of all other frames."""
+        with self._lock:
+            for key in [key for key in self._things if key[0] not in frames]:
+                del self._things[key]
+
+    def _keep(self, key: tuple[str, str], thing: T) -> None:
+        with self._lock:
+            self._things[key] = thing
+            self._things.move_to_end(key)
+            while len(self._things) > 1 and self._size() > self._most:
+                self._things.popitem(last=False)
+
+    def _size(self) -> int:
+        return sum(map(self._size_of, self._things.values()))
