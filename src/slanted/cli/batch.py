@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli.options import PathArgument, report_options, settings_options
-from slanted.cli.report import Report
+from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
