@@ -132,3 +132,11 @@ def test_arrays_that_do_not_fit_are_refused(result, tmp_path, name, change):
 def test_json_knows_neither_nan_nor_infinity():
     text = json_text({"a": float("inf"), "b": [float("nan"), 1.5], "c": {"d": 2}})
     assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": {"d": 2}}
+
+
+def test_json_has_no_nan_however_deep():
+    from slanted.output.stored import json_text
+
+    assert json.loads(json_text({"a": (float("nan"), [float("inf"), (1.5,)])})) == {
+        "a": [None, [None, [1.5]]]
+    }

@@ -92,8 +92,33 @@ class Calibration:
         disparity = np.asarray(disparity)
         if disparity.ndim != 2:
             raise InputError(f"disparity: expected shape (H, W), got {disparity.shape}")
-        depth = self.depth(disparity, least)
         height, width = disparity.shape
-        x = depth * (np.arange(width) - self.cx_pixels) / self.fx_pixels
-        y = depth * (np.arange(height)[:, np.newaxis] - self.cy_pixels) / self.fy_pixels
+        return self.positions(np.arange(width), np.arange(height)[:, np.newaxis], disparity, least)
+
+    def positions(
+        self,
+        u: NDArray[Any],
+        v: NDArray[Any],
+        disparity: NDArray[np.floating[Any]],
+        least: float = 0.0,
+    ) -> NDArray[np.float32]:
+        """Return where points of the left image are.
+
+        Parameters
+        ----------
+        u, v
+            Column and row, pixels; they need not be whole.
+        disparity
+            Of each; shapes must fit each other as NumPy has it.
+        least
+            As for `depth`.
+
+        Returns
+        -------
+        NDArray[np.float32]
+            ``(..., 3)``, metres: X right, Y down, Z forward; NaN where unknown.
+        """
+        depth = self.depth(disparity, least)
+        x = depth * (u - self.cx_pixels) / self.fx_pixels
+        y = depth * (v - self.cy_pixels) / self.fy_pixels
         return np.stack([x, y, depth], axis=-1).astype(np.float32)

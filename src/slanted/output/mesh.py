@@ -59,12 +59,8 @@ class PlaneMesh:
 
     def positions(self, calibration: Calibration) -> NDArray[np.float32]:
         """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth has no bound."""
-        shifted = self.disparity + calibration.doffs_pixels
-        shifted = np.where(shifted >= LEAST_DISPARITY - NEAR, shifted, np.nan)
-        depth = calibration.fx_pixels * calibration.baseline_meters / shifted
-        x = (self.corners[:, 0] - calibration.cx_pixels) / calibration.fx_pixels
-        y = (self.corners[:, 1] - calibration.cy_pixels) / calibration.fy_pixels
-        return np.stack([x * depth, y * depth, depth], axis=1).astype(np.float32)
+        u, v = self.corners.T
+        return calibration.positions(u, v, self.disparity, LEAST_DISPARITY - 2 * NEAR)
 
     def texture_coordinates(self, width: int, height: int) -> NDArray[np.float32]:
         """Return (V, 2) place in the image, from its upper left corner, 0 … 1."""

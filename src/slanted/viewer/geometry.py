@@ -47,15 +47,12 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
     cameras = cameras_of(scene, frame)
-    shifted = disparity[np.ix_(rows, columns)].astype(np.float64) + cameras.doffs_pixels
-    in_front = shifted >= LEAST_DISPARITY
+    chosen = disparity[np.ix_(rows, columns)].astype(np.float64)
+    in_front = chosen + cameras.doffs_pixels >= LEAST_DISPARITY
     u, v = np.meshgrid(columns, rows)
     order = np.random.default_rng(0).permutation(int(in_front.sum()))
-    u, v, shifted = u[in_front][order], v[in_front][order], shifted[in_front][order]
-    depth = cameras.fx_pixels * cameras.baseline_meters / shifted
-    x = (u - cameras.cx_pixels) / cameras.fx_pixels * depth
-    y = (v - cameras.cy_pixels) / cameras.fy_pixels * depth
-    positions = np.stack([x, y, depth], axis=1) * GLTF_FROM_CAMERA
+    u, v, chosen = u[in_front][order], v[in_front][order], chosen[in_front][order]
+    positions = cameras.positions(u, v, chosen) * GLTF_FROM_CAMERA
     places = np.stack([(u + 0.5) / width, 1 - (v + 0.5) / height], axis=1)
     return b"".join(
         [
