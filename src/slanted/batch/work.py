@@ -125,7 +125,7 @@ def _compute(
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
     with records.published(job.output, folder) as staging:
-        write_result(staging, kept, left, inputs=inputs)
+        write_result(staging, kept, left, inputs=inputs, right=right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
         record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
         record["warnings"] = [str(message.message) for message in messages]

@@ -113,7 +113,7 @@ def command(
         with _tile_workers(settings, workers, scheduler) as backend:
             result = estimate(
                 images[0],
-                images.pop(),  # of a large pair, let go when it is not needed any more
+                images[1],
                 settings,
                 disparity=given,
                 valid=believed,
