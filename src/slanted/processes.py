@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+
+
+def serve_parent() -> None:
+    """Leave interrupts to the parent, and end when it does.
+
+    Ctrl-C reaches all processes of a terminal; the parent decides what becomes of this one.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
 
 
 def end_with_parent() -> None:

@@ -173,11 +173,9 @@ def _environment(threads: int) -> Iterator[None]:
 
 
 def _serve(connection: Connection, threads: int) -> None:
-    from slanted.processes import end_with_parent
+    from slanted.processes import serve_parent
 
-    # Ctrl-C reaches all processes of a terminal; the parent decides what becomes of this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
+    serve_parent()
     own_cores(threads)
     while True:
         try:

@@ -6,16 +6,15 @@ import base64
 from typing import TYPE_CHECKING
 
 from slanted.experiments.comparisons import changed
+from slanted.experiments.findings import METRIC
 from slanted.experiments.jobs.examples import ExampleJob
 from slanted.experiments.jobs.frames import FrameJob
 from slanted.experiments.measurements import problems_of
 from slanted.experiments.outcome import Outcome, Picture
-from slanted.experiments.plans import MAIN, TEST, VALIDATION, Context, Part
+from slanted.experiments.plans import TEST, VALIDATION, Context, Part
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
-
-METRIC = f"{MAIN}-all"
 
 
 def examples(context: Context) -> Outcome:

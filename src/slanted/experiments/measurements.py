@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context
 from pathlib import Path
-from threading import Thread
 from typing import Any, Protocol
 
 from slanted.errors import SlantedError
 from slanted.experiments.provenance import PACKAGE, PACKAGES, version_of
 from slanted.io.files import write_bytes
+from slanted.processes import serve_parent
 
 Scores = dict[str, Any]
 """Numbers by name, or a text (an encoded picture)."""
@@ -179,7 +177,7 @@ def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
         return
     others = set(active_children())
     pool = ProcessPoolExecutor(
-        min(workers, len(jobs)), get_context("spawn"), initializer=_live_as_the_parent_does
+        min(workers, len(jobs)), get_context("spawn"), initializer=serve_parent
     )
     try:
         running = {pool.submit(measure_as, key, job): key for key, job in jobs.items()}
@@ -197,19 +195,6 @@ def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
                 "command to go on, with --workers 1 if it happens again"
             ) from error
         raise
-
-
-def _live_as_the_parent_does() -> None:
-    """Leave interrupts to the parent, and end when it is gone, however it ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-
-    def end_with_parent() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=end_with_parent, daemon=True).start()
 
 
 def measure_as(key: str, job: Job) -> Measured:

@@ -5,6 +5,7 @@ Each returns the numbers of the tile's own segments, and of its edges.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class Pass(ABC):
     """A question about a tile; `run` answers it.
 
     Parameters
@@ -46,9 +47,9 @@ class Pass:
     factor: float
     threads: int
 
+    @abstractmethod
     def run(self) -> Any:
         """Answer it."""
-        raise NotImplementedError
 
 
 def run_pass(task: Pass) -> Any:
