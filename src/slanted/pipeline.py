@@ -95,7 +95,7 @@ def estimate(
         tiled = tiles_of(left, settings, threads, backend)
         found = _match(left, right, settings, disparity, valid, stage, tiled)
         weights = found.weights(settings)
-        explain = _Explanation(settings, stage, threads, tiled, remembered, watch)
+        explain = _Explanation(settings, stage, tiled, remembered, watch)
         return explain(left, right, found, weights, segments)
 
 
@@ -135,7 +135,7 @@ def reestimate(
     segments = result.regions.labels if keep_segments else None
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, None)
-        explain = _Explanation(settings, stage, threads, tiled, None, watch)
+        explain = _Explanation(settings, stage, tiled, None, watch)
         return explain(left, right, found, result.weights, segments)
 
 
@@ -145,7 +145,6 @@ class _Explanation:
 
     settings: Settings
     stage: _Stages
-    threads: int
     tiled: TiledStages | None
     remembered: Remembered | None
     watch: Watch | None
@@ -193,7 +192,6 @@ class _Explanation:
                 words=words,
                 views=views,
                 remembered=self.remembered,
-                threads=self.threads,
                 watch=self.watch,
                 terms=terms,
             )

@@ -1,11 +1,17 @@
-"""How many threads a run may use."""
+"""How many threads a run may use, and how they share its work."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache, partial
+from typing import Any
+
+Share = Callable[[int, int], Any]
+"""Does a stretch ``first … last - 1`` of some work."""
 
 _threads: ContextVar[int | None] = ContextVar("slanted_threads", default=None)
 
@@ -29,3 +35,58 @@ def thread_limit(threads: int | None) -> Iterator[int]:
 def current_threads() -> int:
     """Return the threads of the innermost `thread_limit`, or the number of cores."""
     return _threads.get() or os.cpu_count() or 1
+
+
+def share(count: int, work: Share, smallest: int = 1) -> list[Any]:
+    """Call ``work(first, last)`` on stretches that make up 0 … count, one a thread.
+
+    Parameters
+    ----------
+    count
+        Of rows, segments, edges: whatever can be worked on independently.
+    work
+        What it returns is returned, in order. It must release the interpreter to be worth it.
+    smallest
+        Stretch that is worth handing over; shorter ones are not made.
+    """
+    parts = max(1, min(current_threads(), count // smallest))
+    edges = [count * k // parts for k in range(parts + 1)]
+    return together(*(partial(work, *edges[k : k + 2]) for k in range(parts)))
+
+
+def together(*tasks: Callable[[], Any]) -> list[Any]:
+    """Run tasks at once, the first in this thread, and return what they give, in order."""
+    threads = current_threads()
+    if threads == 1 or len(tasks) == 1:
+        return [task() for task in tasks]
+    handed_over = [_helpers(threads - 1).submit(_alone, task) for task in tasks[1:]]
+    try:
+        first = _alone(tasks[0])
+    finally:
+        wait(handed_over)  # whatever happens, nobody writes to arrays of a call that is over
+    return [first, *(task.result() for task in handed_over)]
+
+
+def bound(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:
+    """Bind a kernel to all its arguments but the stretch, which stands between in- and outputs."""
+    return lambda first, last: kernel(*inputs, first, last, *outputs)
+
+
+def _alone(task: Callable[[], Any]) -> Any:
+    """Run a task that shares its own work with nobody: the helpers are taken."""
+    token = _threads.set(1)
+    try:
+        return task()
+    finally:
+        _threads.reset(token)
+
+
+@cache
+def _helpers(count: int) -> ThreadPoolExecutor:
+    """Return threads that stay between runs: starting one takes longer than many a kernel."""
+    return ThreadPoolExecutor(count, "slanted")
+
+
+if hasattr(os, "register_at_fork"):
+    # A process that was forked has the pools of its parent, but not their threads.
+    os.register_at_fork(after_in_child=_helpers.cache_clear)

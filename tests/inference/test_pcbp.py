@@ -11,6 +11,7 @@ from slanted.inference.pcbp import infer
 from slanted.regions import build_regions
 from slanted.settings import Settings
 from slanted.synthetic import make_scene, noise_set
+from slanted.threads import thread_limit
 
 WEIGHTS = {f"model.weights.{name}": "5" for name in ("bdy2", "jct", "crs", "col")}
 # Holes are made at random here, not by occlusion, and the noise is what it is made to be.
@@ -73,7 +74,10 @@ def test_inference_beats_the_local_fit_on_the_papers_noise():
 
 
 def test_the_same_bytes_for_any_number_of_threads(scene, regions):
-    results = [infer(regions, noisy(scene), SETTINGS, threads=n) for n in (1, 2, 3)]
+    results = []
+    for threads in (1, 2, 3):
+        with thread_limit(threads):
+            results.append(infer(regions, noisy(scene), SETTINGS))
     for other in results[1:]:
         assert results[0].planes.tobytes() == other.planes.tobytes()
         assert results[0].labels.tobytes() == other.labels.tobytes()

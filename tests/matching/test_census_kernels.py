@@ -10,8 +10,8 @@ import naive_matching as naive
 from slanted.errors import InputError
 from slanted.matching import DisparityRange, census_sgm, sgm_paths, winner_kernels
 from slanted.matching.census_kernels import census_rows, cost_rows
-from slanted.row_pool import row_pool
 from slanted.settings import CensusSettings
+from slanted.threads import thread_limit
 
 SIZES = st.tuples(st.integers(1, 9), st.integers(1, 13))
 RANGES = st.tuples(st.integers(-12, 12), st.integers(1, 19))
@@ -85,8 +85,7 @@ def test_path_sums(size, count, seed, paths, penalties):
     p1, p2_min, p2 = penalties
     chosen = CensusSettings(paths=paths, p1=p1, p2_min=p2_min, p2=p2, p2_slope=1.5)
     found = np.full(cost.shape, 999, np.uint16)  # whatever was there
-    with row_pool(1) as for_rows:
-        sgm_paths.sum_paths(sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, for_rows, found)
+    sgm_paths.sum_paths(sgm_paths.Costs((), cost.shape, 0, cost), grey, chosen, found)
     expected = naive.path_sums(cost, grey, p1, sgm_paths.penalties(chosen), paths)
     np.testing.assert_array_equal(found, expected)
 
@@ -98,10 +97,10 @@ def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads,
     monkeypatch.setattr(sgm_paths, "KEPT_BYTES", kept_rows * size[1] * len(searched))
     left, right = images(size, 1)
     settings = CensusSettings(paths=paths)
-    with row_pool(threads) as for_rows:
-        costs = sgm_paths.make_costs(left, right, searched, settings, for_rows)
+    with thread_limit(threads):
+        costs = sgm_paths.make_costs(left, right, searched, settings)
         found = np.empty((*size, len(searched)), np.uint16)
-        sgm_paths.sum_paths(costs, left, settings, for_rows, found)
+        sgm_paths.sum_paths(costs, left, settings, found)
     assert abs(len(costs.kept) - kept_rows) <= 1
     assert costs.parts()[0][0] == 0
     assert costs.parts()[-1][1] == 70

@@ -23,8 +23,6 @@ References
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from math import inf
 
 import numpy as np
@@ -56,7 +54,6 @@ def solve(
     check_every: int = 10,
     gap_tolerance: float = 1e-6,
     progress_tolerance: float = 1e-6,
-    threads: int = 1,
     messages: Messages | None = None,
     incumbent: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     topology: Topology | None = None,
@@ -84,8 +81,6 @@ def solve(
         by some 1e-13 of the energy, so a tolerance of 0 is never met.
     progress_tolerance
         Stop when the dual rose by at most this share of itself between two checks.
-    threads
-        For large graphs; the result does not depend on it.
     messages
         Start from these; any are valid, such as those of a graph with other costs.
     topology
@@ -106,7 +101,7 @@ def solve(
     InputError
         If costs are not finite or arguments do not fit the graph.
     """
-    _check(epsilon, max_sweeps, check_every, threads)
+    _check(epsilon, max_sweeps, check_every)
     epsilon = float(epsilon)  # kernels compile anew for integers
     problem = build_problem(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count
@@ -115,26 +110,25 @@ def solve(
     schedule = _annealing(anneal_sweeps) if anneal else []
     schedule += [epsilon] * max_sweeps
     settled = len(schedule) - max_sweeps  # from this sweep on ε stays, and progress means something
-    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
-        run = Run(graph, problem, topology, starting_messages(graph, messages), gap_tolerance)
-        if incumbent is not None:
-            run.propose(run.decoder.labelling(*incumbent))
-        sweeper = Sweeper(problem, topology, executor=executor, threads=threads)
-        rule: Rule = "gap" if run.check(0, epsilon) else "sweeps"
-        for sweep, current in enumerate(schedule if rule != "gap" else [], start=1):
-            sweeper.sweep(run.messages, current)
-            if sweep % check_every and sweep != len(schedule):
-                continue
-            if decode and sweep >= run.decode_at:
-                run.decode(sweep, current)
-            if run.check(sweep, current):
-                rule = "gap"
-                break
-            if sweep > settled + check_every and run.progress() <= progress_tolerance:
-                rule = "progress"
-                break
-        beliefs = sweeper.plane_beliefs(run.messages, epsilon)
-        run.finish(decode, epsilon)
+    run = Run(graph, problem, topology, starting_messages(graph, messages), gap_tolerance)
+    if incumbent is not None:
+        run.propose(run.decoder.labelling(*incumbent))
+    sweeper = Sweeper(problem, topology)
+    rule: Rule = "gap" if run.check(0, epsilon) else "sweeps"
+    for sweep, current in enumerate(schedule if rule != "gap" else [], start=1):
+        sweeper.sweep(run.messages, current)
+        if sweep % check_every and sweep != len(schedule):
+            continue
+        if decode and sweep >= run.decode_at:
+            run.decode(sweep, current)
+        if run.check(sweep, current):
+            rule = "gap"
+            break
+        if sweep > settled + check_every and run.progress() <= progress_tolerance:
+            rule = "progress"
+            break
+    beliefs = sweeper.plane_beliefs(run.messages, epsilon)
+    run.finish(decode, epsilon)
     return run.solution(beliefs, rule)
 
 
@@ -144,9 +138,9 @@ def _annealing(sweeps: int) -> list[float]:
     return [float(epsilon) for epsilon in epsilons]
 
 
-def _check(epsilon: float, max_sweeps: int, check_every: int, threads: int) -> None:
-    if not 0 <= epsilon < inf or max_sweeps < 0 or check_every < 1 or threads < 1:
+def _check(epsilon: float, max_sweeps: int, check_every: int) -> None:
+    if not 0 <= epsilon < inf or max_sweeps < 0 or check_every < 1:
         raise InputError(
-            "solve: expected epsilon >= 0, max_sweeps >= 0, check_every >= 1 and threads >= 1, got "
-            f"{epsilon}, {max_sweeps}, {check_every} and {threads}; see its documentation"
+            "solve: expected epsilon >= 0, max_sweeps >= 0 and check_every >= 1, got "
+            f"{epsilon}, {max_sweeps} and {check_every}; see its documentation"
         )

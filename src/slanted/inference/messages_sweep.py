@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from slanted.inference.messages_kernels import (
 )
 from slanted.inference.messages_label_kernels import label_beliefs, update_labels
 from slanted.inference.messages_topology import Topology
+from slanted.threads import current_threads, share
 
 SMALLEST_SLICE = 128
 """Variables a thread must have to do: handing over fewer takes longer than updating them."""
@@ -52,7 +52,7 @@ class Schedule:
 
 
 class Sweeper:
-    """The state that sweeps need beside the messages: working memory and threads.
+    """The state that sweeps need beside the messages: working memory.
 
     Parameters
     ----------
@@ -60,8 +60,6 @@ class Sweeper:
         What to solve.
     schedule
         None updates all variables.
-    executor, threads
-        Where to run slices of large classes; the result does not depend on them.
     """
 
     def __init__(
@@ -69,14 +67,10 @@ class Sweeper:
         problem: Problem,
         topology: Topology,
         schedule: Schedule | None = None,
-        executor: ThreadPoolExecutor | None = None,
-        threads: int = 1,
     ) -> None:
         self._problem = problem
         self._topology = topology
         self._schedule = schedule or Schedule.everything(topology)
-        self._executor = executor
-        self._threads = threads if executor else 1
         edges, labels, pairs = problem.edge_costs.shape
         self._reduced = np.empty((edges, pairs))
         self._from_edges = np.empty((edges, labels))
@@ -143,19 +137,15 @@ class Sweeper:
         )  # fmt: skip
 
     def _run_classes(self, kernel: Callable[..., None], classes: list[Ints], *rest: Any) -> None:
-        if self._threads == 1 and classes:
+        if current_threads() == 1 and classes:
             classes = [np.concatenate(classes)]  # the same order, with one call
         for members in classes:
             self._run(kernel, members, *rest)
 
     def _run(self, kernel: Callable[..., None], members: Ints, *rest: Any) -> None:
         """Run a kernel on members that do not depend on each other, or on all in one thread."""
-        parts = min(self._threads, len(members) // SMALLEST_SLICE)
-        if self._executor is None or parts < 2:
-            kernel(members, *rest)
-            return
-        tasks = [
-            self._executor.submit(kernel, part, *rest) for part in np.array_split(members, parts)
-        ]
-        for task in tasks:
-            task.result()
+
+        def some(first: int, last: int) -> None:
+            kernel(members[first:last], *rest)
+
+        share(len(members), some, SMALLEST_SLICE)

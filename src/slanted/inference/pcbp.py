@@ -151,7 +151,6 @@ def infer(
     start: Start | None = None,
     draws: int | None = None,
     measure: bool = True,
-    threads: int = 1,
     watch: Watch | None = None,
     terms: Terms | None = None,
 ) -> Inference:
@@ -177,8 +176,6 @@ def infer(
         How often to draw particles if there is no start; by default as the settings say.
     measure
         Whether to evaluate the features of the solution, which nothing but a report needs.
-    threads
-        For the sweeps; the result does not depend on it.
     watch
         Called with the state before the first iteration and after every one; what it raises ends
         the run.
@@ -189,7 +186,7 @@ def infer(
     floor = np.array([0, 0, lowest])
     if terms is None:
         observations = observe(regions, matched, weights, lowest, words)
-        terms = WholeImage(regions, observations, settings, threads)
+        terms = WholeImage(regions, observations, settings)
     if start is None:
         local = terms.local_planes()
         count = settings.inference.iterations if draws is None else draws

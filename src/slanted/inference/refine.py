@@ -51,7 +51,6 @@ def infer_and_refine(
     words: Words | None = None,
     views: Views | None = None,
     remembered: Remembered | None = None,
-    threads: int = 1,
     watch: Watch | None = None,
     terms: Callable[[Regions], Terms] | None = None,
 ) -> tuple[Regions, Inference]:
@@ -69,7 +68,7 @@ def infer_and_refine(
     views
         Grey values of the pair, from `slanted.inference.rim.views_of_pair`; without them rims are
         not looked at.
-    matched, settings, weights, words, remembered, threads, watch
+    matched, settings, weights, words, remembered, watch
         As for `slanted.inference.pcbp.infer`.
     terms
         Makes the energy of segments, if not from the whole image.
@@ -87,7 +86,6 @@ def infer_and_refine(
         weights=weights,
         words=words,
         remembered=remembered,
-        threads=threads,
         watch=watch,
     )
 

@@ -26,8 +26,7 @@ from slanted.inference.rim_kernels import Map, RimRule, View, redecide_rows
 from slanted.matching.images import as_8_bit, as_grey
 from slanted.model.visibility import SLACK, right_view
 from slanted.regions.structure import Floats, Ints
-from slanted.row_pool import row_pool, rows_of
-from slanted.threads import current_threads
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.matching import Image
@@ -98,8 +97,7 @@ def redecide_rims(
         np.exp(-np.arange(3 * 255 + 1) / COLOUR_FADE),
         rim_rule(settings),
     )
-    with row_pool(current_threads()) as for_rows:
-        for_rows(len(labels), rows_of(redecide_rows, inputs, (found,)))
+    share(len(labels), bound(redecide_rows, inputs, found))
     return found
 
 

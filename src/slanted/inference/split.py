@@ -21,8 +21,8 @@ References
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Schedule, Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import FactorGraph
+from slanted.threads import together
 
 MOST_COPIES = 4
 """No factor has more than four variables."""
@@ -150,7 +151,6 @@ def sweep_parts(
     divided: Messages,
     sweeps: int,
     epsilon: float,
-    executor: ThreadPoolExecutor | None = None,
 ) -> list[Messages]:
     """Sweep each part alone, all from the same messages, and return what each makes of them."""
 
@@ -160,7 +160,7 @@ def sweep_parts(
             sweeper.sweep(messages, epsilon)
         return messages
 
-    return list(executor.map(one, sweepers) if executor else map(one, sweepers))
+    return [one(sweeper) for sweeper in sweepers]
 
 
 def part_sweepers(
@@ -181,7 +181,6 @@ def sweep_own(
     parts: Parts,
     sweeps: int,
     epsilon: float,
-    executor: ThreadPoolExecutor,
 ) -> Messages:
     """Sweep each part alone, as `sweep_parts` does, and keep of each its own variables' messages.
 
@@ -198,7 +197,7 @@ def sweep_own(
             own = owner == part
             getattr(found, field.name)[own] = getattr(messages, field.name)[own]
 
-    list(executor.map(one, range(len(parts.schedules))))
+    together(*(partial(one, part) for part in range(len(parts.schedules))))
     return found
 
 
@@ -214,7 +213,6 @@ def solve_split(
     factor_count: float = 1.0,
     gap_tolerance: float = 1e-6,
     progress_tolerance: float = 1e-6,
-    threads: int = 1,
     messages: Messages | None = None,
     incumbent: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     topology: Topology | None = None,
@@ -233,8 +231,6 @@ def solve_split(
         As of `solve`.
     messages, incumbent, topology
         As of `solve`.
-    threads
-        Parts swept at a time; the result does not depend on it.
     """
     part = np.asarray(part_of_segment)
     if part.shape != (len(graph.plane_costs),) or part.dtype.kind not in "iu" or part.min() < 0:
@@ -242,10 +238,10 @@ def solve_split(
             f"part_of_segment: expected {len(graph.plane_costs)} integers from 0 on, got shape "
             f"{part.shape} of type {part.dtype}; give each segment its part"
         )
-    if epsilon < 0 or rounds < 0 or sweeps_per_exchange < 1 or threads < 1:
+    if epsilon < 0 or rounds < 0 or sweeps_per_exchange < 1:
         raise InputError(
-            "solve_split: expected epsilon >= 0, rounds >= 0, sweeps_per_exchange >= 1 and threads "
-            f">= 1, got {epsilon}, {rounds}, {sweeps_per_exchange} and {threads}"
+            "solve_split: expected epsilon >= 0, rounds >= 0 and sweeps_per_exchange >= 1, got "
+            f"{epsilon}, {rounds} and {sweeps_per_exchange}"
         )
     epsilon = float(epsilon)  # kernels compile anew for integers
     problem = build_problem(
@@ -260,24 +256,20 @@ def solve_split(
         run.propose(run.decoder.labelling(*incumbent))
     run.check(0, epsilon)
     rule: Rule = "sweeps"
-    with ThreadPoolExecutor(threads) as executor:
-        whole, divided, moved = agree(start, Messages.zeros(graph), parts)
-        for k in range(1, rounds + 1):
-            own = sweep_own(
-                *(graph, topology, copy, divided, moved, parts, sweeps_per_exchange, epsilon),
-                executor,
-            )
-            whole, divided, moved = agree(own, moved, parts)
-            run.messages = whole
-            sweep = k * sweeps_per_exchange
-            if sweep >= run.decode_at:
-                run.decode(sweep, epsilon)
-            if run.check(sweep, epsilon):
-                rule = "gap"
-                break
-            if run.progress() <= progress_tolerance:
-                rule = "progress"
-                break
+    whole, divided, moved = agree(start, Messages.zeros(graph), parts)
+    for k in range(1, rounds + 1):
+        own = sweep_own(graph, topology, copy, divided, moved, parts, sweeps_per_exchange, epsilon)
+        whole, divided, moved = agree(own, moved, parts)
+        run.messages = whole
+        sweep = k * sweeps_per_exchange
+        if sweep >= run.decode_at:
+            run.decode(sweep, epsilon)
+        if run.check(sweep, epsilon):
+            rule = "gap"
+            break
+        if run.progress() <= progress_tolerance:
+            rule = "progress"
+            break
     run.finish(True, epsilon)
     beliefs = Sweeper(problem, topology).plane_beliefs(run.messages, epsilon)
     return run.solution(beliefs, rule)

@@ -66,14 +66,11 @@ class WholeImage:
         The segments and what is known of them.
     settings
         Sections ``model`` and ``inference``, and the seed.
-    threads
-        For the sweeps; the result does not depend on it.
     """
 
     regions: Regions
     observations: Observations
     settings: Settings
-    threads: int
 
     def local_planes(self) -> Floats:
         """Fit them."""
@@ -106,7 +103,6 @@ class WholeImage:
         return solve(
             graph,
             max_sweeps=sweeps,
-            threads=self.threads,
             topology=topology,
             incumbent=incumbent,
             **tolerances(self.settings),

@@ -10,14 +10,12 @@ import numpy as np
 
 from slanted.matching.census_kernels import CENSUS_X, CENSUS_Y, census_rows
 from slanted.matching.images import as_8_bit, as_grey
-from slanted.row_pool import row_pool, rows_of
-from slanted.threads import current_threads
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.matching.census_kernels import Bytes
     from slanted.matching.census_kernels import Words as Plane
-    from slanted.row_pool import ForRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +28,13 @@ class Words:
 
 def words_of_pair(left: Image, right: Image) -> Words:
     """Return the census words of a pair of images, grey or RGB, of 8 or 16 bits."""
-    with row_pool(current_threads()) as for_rows:
-        grey = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
-        return Words(*(census_words(image, for_rows) for image in grey))
+    grey = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
+    return Words(*(census_words(image) for image in grey))
 
 
-def census_words(grey: Bytes, for_rows: ForRows) -> Plane:
+def census_words(grey: Bytes) -> Plane:
     """Return the census words of an 8-bit image, which goes on beyond its borders."""
     words = np.empty(grey.shape, np.uint64)
     padded = cv2.copyMakeBorder(grey, CENSUS_Y, CENSUS_Y, CENSUS_X, CENSUS_X, cv2.BORDER_REPLICATE)
-    for_rows(len(grey), rows_of(census_rows, (padded,), (words,)))
+    share(len(grey), bound(census_rows, (padded,), words))
     return words

@@ -28,13 +28,11 @@ from slanted.matching.winner_kernels import (
     agreement_rows,
     winner_rows,
 )
-from slanted.row_pool import row_pool, rows_of
-from slanted.threads import current_threads
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
     from slanted.matching.sgm_paths import Grey
-    from slanted.row_pool import ForRows
     from slanted.settings import MatchingSettings
 
 BYTES_A_CELL = 2
@@ -105,12 +103,11 @@ def match_details(
         np.empty(shape, np.bool_),
         np.empty(shape, np.bool_),
     )
-    with row_pool(current_threads()) as for_rows:
-        for core, seen in bands(shape[0], shape[1], len(searched)):
-            band = _match_band(left[seen], right[seen], searched, settings, for_rows)
-            inside = slice(core.start - seen.start, core.stop - seen.start)
-            for name, values in vars(band).items():
-                getattr(found, name)[core] = values[inside]
+    for core, seen in bands(shape[0], shape[1], len(searched)):
+        band = _match_band(left[seen], right[seen], searched, settings)
+        inside = slice(core.start - seen.start, core.stop - seen.start)
+        for name, values in vars(band).items():
+            getattr(found, name)[core] = values[inside]
     clean_up(found.disparity, searched, settings)
     found.confidence[np.isnan(found.disparity)] = 0.0
     return found
@@ -120,8 +117,7 @@ def match_rows(
     left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Match one band of an 8-bit pair, as `match_details` does before it cleans up the whole."""
-    with row_pool(current_threads()) as for_rows:
-        band = _match_band(_grey(left), _grey(right), searched, settings, for_rows)
+    band = _match_band(_grey(left), _grey(right), searched, settings)
     return band.disparity, band.confidence
 
 
@@ -168,11 +164,7 @@ def _grey(image: Grey) -> Grey:
 
 
 def _match_band(
-    left: Grey,
-    right: Grey,
-    searched: DisparityRange,
-    settings: MatchingSettings,
-    for_rows: ForRows,
+    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
 ) -> Details:
     low, high, shape = searched.low, searched.high, left.shape
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
@@ -180,14 +172,14 @@ def _match_band(
     outputs = (*winners, disparity, confidence)
     census = settings.census
     with volume((*shape, len(searched)), np.uint16) as sums:
-        costs = make_costs(left, right, searched, census, for_rows)
-        sum_paths(costs, left, census, for_rows, sums)
+        costs = make_costs(left, right, searched, census)
+        sum_paths(costs, left, census, sums)
         del costs
         chosen = (sums, low, census.uniqueness, census.contrast, census.rival)
-        for_rows(len(left), rows_of(winner_rows, chosen, outputs))
+        share(len(left), bound(winner_rows, chosen, *outputs))
     state = np.full(shape, AGREES, np.uint8)
     threshold = settings.left_right_threshold
     if threshold:
-        for_rows(len(left), rows_of(agreement_rows, (*winners, low, high, threshold), (state,)))
+        share(len(left), bound(agreement_rows, (*winners, low, high, threshold), state))
         disparity[state != AGREES] = np.nan
     return Details(disparity, confidence, state == OCCLUDED, state == MISMATCHED)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from slanted.matching.census import census_words
 from slanted.matching.census_kernels import cost_rows
 from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
+from slanted.threads import share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
-    from slanted.row_pool import ForRows
     from slanted.settings import CensusSettings
 
     Grey = NDArray[np.uint8]
@@ -73,10 +73,10 @@ class Costs:
 
 
 def make_costs(
-    left: Grey, right: Grey, searched: DisparityRange, settings: CensusSettings, for_rows: ForRows
+    left: Grey, right: Grey, searched: DisparityRange, settings: CensusSettings
 ) -> Costs:
     """Return the costs of a grey pair, those of the middle rows made already."""
-    census = [census_words(image, for_rows) for image in (left, right)]
+    census = [census_words(image) for image in (left, right)]
     cap = settings.gradient_cap
     gradients = [
         np.clip(
@@ -93,7 +93,7 @@ def make_costs(
     def make(first: int, last: int) -> None:
         cost_rows(*inputs, outer + first, outer + last, kept[first:last])
 
-    for_rows(len(kept), make)
+    share(len(kept), make)
     return Costs(inputs, (height, width, len(searched)), outer, kept)
 
 
@@ -101,7 +101,6 @@ def sum_paths(
     costs: Costs,
     grey: Grey,
     settings: CensusSettings,
-    for_rows: ForRows,
     sums: NDArray[np.uint16],
 ) -> None:
     """Write S(p, d), the sums of the costs along all paths, (H, W, D).
@@ -115,7 +114,7 @@ def sum_paths(
     def clear(first: int, last: int) -> None:
         sums[first:last] = 0
 
-    for_rows(height, clear)
+    share(height, clear)
     steps, penalty = path_steps(settings.paths), penalties(settings)
     states = {direction: path_state(steps, width, count) for direction in (1, -1)}
     parts = costs.parts()
@@ -138,7 +137,7 @@ def sum_paths(
                         sums,
                     )
 
-        for_rows(2, half)
+        share(2, half)
 
 
 def penalties(settings: CensusSettings) -> NDArray[np.uint16]:

@@ -17,9 +17,8 @@ from slanted.model.photometry_kernels import differing_bits
 from slanted.model.planes import check_particles
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Floats, Regions
-from slanted.row_pool import row_pool, rows_of
 from slanted.settings_matching import CENSUS_BITS
-from slanted.threads import current_threads
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -67,6 +66,5 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
         planes + np.array([0, 0, seen.lowest]),
     )
     bits = np.empty(planes.shape[:2])
-    with row_pool(current_threads()) as for_segments:
-        for_segments(len(bits), rows_of(differing_bits, inputs, (bits,)))
+    share(len(bits), bound(differing_bits, inputs, bits))
     return seen.weight * SAMPLED / CENSUS_BITS * bits

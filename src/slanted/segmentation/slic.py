@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.row_pool import row_pool, rows_of
 from slanted.segmentation.connectivity import Labels, connected_segments
 from slanted.segmentation.slic_kernels import (
     assign,
@@ -31,7 +30,7 @@ from slanted.segmentation.slic_kernels import (
     mean_features,
     refit_planes,
 )
-from slanted.threads import current_threads
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.settings import SlicSettings
@@ -130,22 +129,21 @@ def _assign_cells(
         np.float32(settings.truncation),
     )
     inputs = lab, seen, centres, planes, columns, rows, *weights
-    with row_pool(current_threads()) as for_rows:
 
-        def refit(reach: float) -> None:
-            for_rows(BANDS, rows_of(inlier_sums, (seen, labels, centres, planes, reach), (sums,)))
-            refit_planes(sums, planes)
+    def refit(reach: float) -> None:
+        share(BANDS, bound(inlier_sums, (seen, labels, centres, planes, reach), sums))
+        refit_planes(sums, planes)
 
+    if disparity is not None:
+        # Every cell starts with a level plane at its median disparity, then tilts.
+        planes[:, 2] = cell_medians(seen, columns, rows)
+        refit(2 * settings.truncation)
+        refit(settings.truncation)
+    for _ in range(settings.iterations):
+        share(len(rows) - 1, bound(assign, inputs, labels))
+        mean_features(lab, labels, centres)
         if disparity is not None:
-            # Every cell starts with a level plane at its median disparity, then tilts.
-            planes[:, 2] = cell_medians(seen, columns, rows)
-            refit(2 * settings.truncation)
             refit(settings.truncation)
-        for _ in range(settings.iterations):
-            for_rows(len(rows) - 1, rows_of(assign, inputs, (labels,)))
-            mean_features(lab, labels, centres)
-            if disparity is not None:
-                refit(settings.truncation)
     return labels
 
 

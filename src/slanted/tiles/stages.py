@@ -32,14 +32,11 @@ class TiledStages:
     ----------
     settings
         All of them.
-    threads
-        Of this process.
     backend
         Where bands and tiles are worked on.
     """
 
     settings: Settings
-    threads: int
     backend: Backend
 
     def match(
@@ -81,7 +78,7 @@ class TiledStages:
         lowest = lowest_disparity(self.settings)
 
         def make(regions: Regions) -> Terms:
-            return TiledImage.of(regions, maps, self.settings, self.backend, lowest, self.threads)
+            return TiledImage.of(regions, maps, self.settings, self.backend, lowest)
 
         return make
 
@@ -99,4 +96,4 @@ def tiles_of(
                 f"tiles are shared, got {left.shape[1]}×{left.shape[0]}; lower tiles.above"
             )
         return None
-    return TiledStages(settings, threads, backend or Sequential(threads))
+    return TiledStages(settings, backend or Sequential(threads))

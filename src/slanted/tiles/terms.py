@@ -54,8 +54,6 @@ class TiledImage:
         Where tiles are worked on.
     lowest
         The disparity from which the model counts.
-    threads
-        For the sweeps.
     factor
         By which pixels count.
     matches
@@ -68,7 +66,6 @@ class TiledImage:
     settings: Settings
     backend: Backend
     lowest: float
-    threads: int
     factor: float = 1.0
     matches: list[Starts] = field(default_factory=list)
 
@@ -80,11 +77,10 @@ class TiledImage:
         settings: Settings,
         backend: Backend,
         lowest: float,
-        threads: int,
     ) -> TiledImage:
         """Cut the segments into tiles of ``tiles.pixels``."""
         tiles = make_tiles(regions, settings.tiles.pixels)
-        return cls(regions, maps, tiles, settings, backend, lowest, threads)
+        return cls(regions, maps, tiles, settings, backend, lowest)
 
     def local_planes(self) -> Floats:
         """Fit tile by tile, then fill what has too few matches from all neighbours."""
@@ -153,7 +149,6 @@ class TiledImage:
             part,
             sweeps_per_exchange=SWEEPS_PER_EXCHANGE,
             rounds=-(-sweeps // SWEEPS_PER_EXCHANGE),
-            threads=self.threads,
             topology=topology,
             incumbent=incumbent,
             **tolerances(self.settings),
