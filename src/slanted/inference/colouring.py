@@ -8,8 +8,9 @@ coordinate ascent, which updating all variables at once would not be.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 Ints = NDArray[np.int32]
 Starts = NDArray[np.int64]
@@ -51,7 +52,7 @@ def _neighbours(scopes: list[Ints], count: int) -> tuple[Starts, Ints]:
     return start, (keys % max(count, 1)).astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _greedy_colours(start: Starts, neighbours: Ints, order: Ints) -> Ints:
     """Give each variable, in the order given, the first colour that none of its neighbours has."""
     colours = np.full(len(order), -1, np.int32)

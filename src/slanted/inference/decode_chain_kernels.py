@@ -8,16 +8,16 @@ neighbour's) label, and ``costs`` (degree, 4, N) those of its own label given a 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats
+from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
 
 NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start: Ints) -> int:
     """Walk along the links: write paths and cycles, one after the other, and return how many.
 
@@ -58,7 +58,7 @@ def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_chain(
     chain: Ints, side: Ints, costs: Floats, link_costs: Floats, forward: Floats, total: Floats
 ) -> None:
@@ -98,7 +98,7 @@ def solve_chain(
         total[a] += least[a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _link_back(chain: Ints, side: Ints, link_costs: Floats, x: int, x0: int) -> float:
     """Return the cost between the last label x of a cycle and its first one x0; 0 in a path."""
     last = len(chain) - 1
@@ -106,7 +106,7 @@ def _link_back(chain: Ints, side: Ints, link_costs: Floats, x: int, x0: int) -> 
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_chain(
     chain: Ints, side: Ints, link_costs: Floats, forward: Floats, a: int, best: Ints
 ) -> None:

@@ -6,10 +6,10 @@ Conventions as in `messages_kernels`: tables are flat, a junction's first slot i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists
+from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
 
 JunctionCosts = tuple[Ints, Ints, Floats]
@@ -20,13 +20,13 @@ SMALLEST_GAIN = 1e-12
 """Relative; a move must gain more. Ties keep the state, and rounding cannot make moves cycle."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_gain(cost: float, current: float) -> bool:
     """Return whether a cost is truly below the current one."""
     return cost < current - SMALLEST_GAIN * abs(current)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decide_planes(
     star: Lists, plane_costs: Floats, reduced: Floats, to_first: Floats, to_second: Floats
 ) -> Ints:
@@ -64,7 +64,7 @@ def decide_planes(
     return planes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decide_labels(
     touching: Lists, label_costs: Floats, three: JunctionCosts, four: JunctionCosts,
     messages3: Floats, messages4: Floats,
@@ -91,7 +91,7 @@ def decide_labels(
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_conditional(
     scope: Ints, table: Floats, messages: Floats, slot: int, labels: Ints, cost: Floats
 ) -> None:
@@ -114,7 +114,7 @@ def _add_conditional(
     cost += least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def junction_state(scope: Ints, labels: Ints) -> int:
     """Return where in a junction's table the labels of its edges are."""
     state = 0
@@ -123,7 +123,7 @@ def junction_state(scope: Ints, labels: Ints) -> int:
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plane_move(
     segment: int, star: Lists, ends: Ints, plane_costs: Floats, edge_costs: Floats,
     planes: Ints, labels: Ints,
@@ -150,7 +150,7 @@ def plane_move(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def label_move(
     edge: int, touching: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
     three: JunctionCosts, four: JunctionCosts, states: int, planes: Ints, labels: Ints,
@@ -178,7 +178,7 @@ def label_move(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend_coordinates(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
     edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, rounds: int,

@@ -9,7 +9,6 @@ particles at once: along a path, conditioned on its first label, which a cycle c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from slanted.inference.colouring import Ints
@@ -22,10 +21,11 @@ from slanted.inference.decode_kernels import (
     plane_move,
 )
 from slanted.inference.messages_kernels import Floats, Lists
+from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _link_labels(
     segment: int, star: Lists, touching: Lists, three: JunctionCosts, four: JunctionCosts,
     labels: Ints, position: Ints, costs: Floats, links: Ints, link_costs: Floats,
@@ -87,7 +87,7 @@ def _link_labels(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_plane_costs(
     segment: int, star: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
     planes: Ints, costs: Floats,
@@ -106,7 +106,7 @@ def _add_plane_costs(
                 costs[k, x, a] = unary + row[first + a * step]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _current_cost(
     degree: int, particle: int, plane_cost: float, current: Ints, costs: Floats,
     links: Ints, link_costs: Floats,
@@ -121,7 +121,7 @@ def _current_cost(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def star_move(
     segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
     label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
@@ -191,7 +191,7 @@ def star_move(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _single_moves(
     segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
     label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
@@ -208,7 +208,7 @@ def _single_moves(
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_affected(
     edge: int, touching: Lists, ends: Ints, three: JunctionCosts, four: JunctionCosts,
     due: NDArray[np.bool_],
@@ -224,7 +224,7 @@ def _mark_affected(
             due[ends[other, 0]] = due[ends[other, 1]] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend_stars(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
     edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, rounds: int,

@@ -9,10 +9,10 @@ messages that these own): calls on disjoint members of one colour may run at onc
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from slanted.inference.colouring import Ints, Starts
+from slanted.kernel import kernel
 
 Floats = NDArray[np.float64]
 Lists = tuple[Starts, Ints, Ints]
@@ -24,7 +24,7 @@ Tables are stored k times over, each slot's label once before those of the other
 """
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reduce_labels(
     members: Ints, costs: Floats, to_label: Floats, counts: Floats, epsilon: float, reduced: Floats
 ) -> None:
@@ -66,7 +66,7 @@ def reduce_labels(
                 out[k] = least - tau * np.log(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(indices: Ints, rows: Floats, out: Floats) -> None:
     """Add each of (M, S) rows to the row of `out` that its index names; `np.add.at` is slower."""
     for k in range(len(indices)):
@@ -74,7 +74,7 @@ def add_rows(indices: Ints, rows: Floats, out: Floats) -> None:
             out[indices[k], a] += rows[k, a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _message_to_first(reduced: Floats, to_second: Floats, tau: float, out: Floats) -> None:
     """Write smin over y_j of R(y_i, y_j) − λ_{j→α}(y_j)."""
     count = len(out)
@@ -92,7 +92,7 @@ def _message_to_first(reduced: Floats, to_second: Floats, tau: float, out: Float
         out[a] = least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _message_to_second(reduced: Floats, to_first: Floats, tau: float, out: Floats) -> None:
     """Write smin over y_i of R(y_i, y_j) − λ_{i→α}(y_i), row by row: columns would be strided."""
     count = len(out)
@@ -112,7 +112,7 @@ def _message_to_second(reduced: Floats, to_first: Floats, tau: float, out: Float
             out[b] -= tau * np.log(total[b])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _star_messages(
     segment: int, star: Lists, reduced: Floats, to_first: Floats, to_second: Floats,
     counts: Floats, epsilon: float, incoming: Floats, belief: Floats,
@@ -130,7 +130,7 @@ def _star_messages(
             belief[a] += mu[a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_share(members: Ints, start: Starts) -> int:
     """Return how many factors the best connected of some variables has."""
     largest = 0
@@ -139,7 +139,7 @@ def largest_share(members: Ints, start: Starts) -> int:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update_planes(
     members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats,
     plane_count: float, epsilon: float, to_first: Floats, to_second: Floats,
@@ -180,7 +180,7 @@ def update_planes(
             outgoing(incoming[place - start[i]], belief, counts[e] / total, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outgoing(incoming: Floats, belief: Floats, share: float, out: Floats) -> None:
     """Write λ = μ − share · B, less its minimum."""
     least = np.inf
@@ -192,7 +192,7 @@ def outgoing(incoming: Floats, belief: Floats, share: float, out: Floats) -> Non
         out[a] -= least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plane_beliefs(
     star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats, epsilon: float,
     to_first: Floats, to_second: Floats,
@@ -208,7 +208,7 @@ def plane_beliefs(
     return beliefs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edges_to_labels(
     members: Ints, costs: Floats, to_first: Floats, to_second: Floats, counts: Floats,
     epsilon: float, out: Floats,
@@ -227,7 +227,7 @@ def edges_to_labels(
         message_to_label(costs[e], both, epsilon * counts[e], out[e])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def message_to_label(costs: Floats, others: Floats, tau: float, out: Floats) -> None:
     """Write the message of a factor to a label: smin over all other states, for each label.
 

@@ -6,7 +6,6 @@ Conventions as in `messages_kernels`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import (
@@ -17,10 +16,11 @@ from slanted.inference.messages_kernels import (
     message_to_label,
     outgoing,
 )
+from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def junction_message(
     tables: Floats, messages: Floats, slot: int, tau: float, work: Floats, out: Floats
 ) -> None:
@@ -52,7 +52,7 @@ def junction_message(
     message_to_label(tables[slot], work[:size], tau, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label_messages(
     edge: int, touching: Lists, three: Junctions, four: Junctions, epsilon: float,
     incoming: Floats, belief: Floats, work: Floats,
@@ -76,7 +76,7 @@ def _label_messages(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update_labels(
     members: Ints, touching: Lists, label_costs: Floats, from_edges: Floats, counts: Floats,
     three: Junctions, four: Junctions, label_count: float, epsilon: float, to_label: Floats,
@@ -116,7 +116,7 @@ def update_labels(
                 outgoing(mu, belief, four[2][j] / total, four[3][j, slot])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def label_beliefs(
     touching: Lists, label_costs: Floats, from_edges: Floats,
     three: Junctions, four: Junctions, epsilon: float,
@@ -131,7 +131,7 @@ def label_beliefs(
     return beliefs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def junctions_to_first(junctions: Junctions, epsilon: float) -> Floats:
     """Return μ_{α→o} of every junction of one size to the label in its first slot, (J, 4)."""
     kinds, tables, counts, messages = junctions

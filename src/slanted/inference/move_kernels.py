@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Floats, Ints, Starts
 
@@ -54,7 +54,7 @@ def _single_runs() -> NDArray[np.int64]:
 SINGLE_RUNS = _single_runs()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_pixels(
     labels: Ints,
     sums: Starts,
@@ -130,7 +130,7 @@ def move_pixels(
     return moves, change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_move(
     x: int,
     y: int,
@@ -165,7 +165,7 @@ def _best_move(
     return best, best_change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _places(ring: Ints, label: int) -> int:
     """Return the places of the ring that have a label, as bits."""
     places = 0
@@ -175,7 +175,7 @@ def _places(ring: Ints, label: int) -> int:
 
 
 # A division that may raise keeps Numba from dropping reference counts: twice the kernel's time.
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _spread(
     sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8], position: float
 ) -> float:
@@ -192,7 +192,7 @@ def _spread(
     return squares / (float(n) * float(n + step))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _plane_cost(
     x: int,
     y: int,
@@ -211,7 +211,7 @@ def _plane_cost(
     return weights.visibility if seen else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update_sums(
     sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8]
 ) -> None:
@@ -222,7 +222,7 @@ def _update_sums(
     sums[segment, 5] += step * y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
     """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
     height, width = labels.shape
@@ -233,7 +233,7 @@ def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def piece_origins(pieces: Ints, labels: Ints, count: int) -> tuple[Starts, Starts]:
     """Return how many pixels each piece has, and the label that it is a piece of."""
     size, origin = np.zeros(count, np.int64), np.zeros(count, np.int64)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 MOMENTS = 9
 """uu, uv, vv, u, v, 1, ud, vd, d: all that a least-squares plane needs to know."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inlier_moments(
     start: NDArray[np.int64],
     du: NDArray[np.float64],
@@ -40,7 +41,7 @@ def inlier_moments(
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_planes(
     labels: NDArray[np.int32],
     centre: NDArray[np.float64],
@@ -57,7 +58,7 @@ def draw_planes(
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_hidden(disparity: NDArray[np.float32], hidden: NDArray[np.bool_]) -> None:
     """Mark the pixels of the left view that the right one does not show.
 

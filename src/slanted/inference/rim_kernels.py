@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Floats, Ints
 
 View = NDArray[np.int16]
@@ -40,7 +40,7 @@ class RimRule(NamedTuple):
     """By which its mean difference must be smaller than that of the pixel's own plane."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def redecide_rows(
     labels: Ints,
     planes: Floats,
@@ -102,7 +102,7 @@ def redecide_rows(
 
 
 # One function, because a call with so many arrays takes longer than what it would do.
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _differences(
     x: int,
     y: int,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from slanted.inference.messages_kernels import Floats
+from slanted.kernel import kernel
 from slanted.learning.soft_kernels import (
     FAINT,
     LEFT_OCCLUSION,
@@ -17,7 +17,7 @@ from slanted.learning.soft_kernels import (
 from slanted.model.factor_graph import LABELS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edge_expectations(
     table: Floats, features: Features, from_edges: Floats,
     to_label: Floats, to_first: Floats, to_second: Floats, tau: float,
@@ -59,7 +59,7 @@ def edge_expectations(
 
 
 # Sums in any order: only so they become vector sums. All terms are finite and not negative.
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _sums(
     table: Floats, bdy1: Floats, bdy2: Floats, o: int, first: Floats, second: Floats
 ) -> tuple[float, float, float]:
@@ -87,7 +87,7 @@ def _sums(
     return total, 0.5 * (own + other), two
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exact_sums(
     features: Features, e: int, o: int, to_first: Floats, to_second: Floats, tau: float
 ) -> tuple[float, float]:
@@ -121,7 +121,7 @@ def _exact_sums(
     return one / total, two / total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edge_minima(
     features: Features, from_edges: Floats, to_label: Floats, to_first: Floats, to_second: Floats
 ) -> Floats:

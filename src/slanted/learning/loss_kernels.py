@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Floats, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outlier_counts(
     start: Starts, du: Floats, dv: Floats, disparity: Floats, planes: Floats, threshold: float
 ) -> Floats:

@@ -13,11 +13,11 @@ The cost of (o, a, b), label and particles of an edge, is w_bdy1 φ_bdy1 + w_bdy
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists, largest_share, outgoing
+from slanted.kernel import kernel
 from slanted.labels import BoundaryLabel
 from slanted.model.factor_graph import LABELS
 
@@ -33,7 +33,7 @@ LEFT_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
 RIGHT_OCCLUSION = int(BoundaryLabel.RIGHT_OCCLUSION)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def owned(label: int, first: float, second: float) -> float:
     """Return φ_bdy1: the front plane explains the boundary, or both do by halves."""
     if label == LEFT_OCCLUSION:
@@ -43,7 +43,7 @@ def owned(label: int, first: float, second: float) -> float:
     return 0.5 * (first + second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edge_costs(features: Features, out: Floats) -> None:
     """Write θ_α of every edge into (E, 4, N²)."""
     bdy1, bdy2, weight1, weight2 = features
@@ -58,7 +58,7 @@ def edge_costs(features: Features, out: Floats) -> None:
                     target[b] = weight1 * owned(o, first, other[b]) + weight2 * second[b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def boltzmann_tables(features: Features, tau: float, table: Floats, offset: Floats) -> None:
     """Write exp(−(θ_α − m)/τ) into (E, 4, N²) and m, the least θ_α of each label, into (E, 4)."""
     edge_costs(features, table)
@@ -73,7 +73,7 @@ def boltzmann_tables(features: Features, tau: float, table: Floats, offset: Floa
                 row[k] = np.exp((least - row[k]) / tau)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def soft_reduce(
     table: Floats, offset: Floats, to_label: Floats, tau: float, reduced: Floats, shift: Floats
 ) -> None:
@@ -94,7 +94,7 @@ def soft_reduce(
             out[k] = (w0 * row0[k] + w1 * row1[k]) + (w2 * row2[k] + w3 * row3[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def powers(messages: Floats, tau: float, out: Floats) -> float:
     """Write exp((λ − m)/τ) and return m, the largest λ."""
     largest = -np.inf
@@ -106,7 +106,7 @@ def powers(messages: Floats, tau: float, out: Floats) -> float:
 
 
 # Sums in any order: only so they become vector sums. All terms are finite and not negative.
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _dot(first: Floats, second: Floats) -> float:
     total = 0.0
     for k in range(len(first)):
@@ -114,7 +114,7 @@ def _dot(first: Floats, second: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exact_message(
     features: Features, e: int, side: int, state: int, to_label: Floats, other: Floats,
     tau: float, values: Floats,
@@ -150,7 +150,7 @@ def _exact_message(
     return message
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _finish(values: Floats, least: float, tau: float) -> float:
     """Return smin_τ of values; those that are far from the least cannot be seen in the sum."""
     total = 0.0
@@ -161,7 +161,7 @@ def _finish(values: Floats, least: float, tau: float) -> float:
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def soft_update_planes(
     members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, shift: Floats,
     features: Features, to_label: Floats, tau: float, to_first: Floats, to_second: Floats,
@@ -211,7 +211,7 @@ def soft_update_planes(
             outgoing(incoming[place - start[i]], belief, share, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def soft_edges_to_labels(
     table: Floats, offset: Floats, features: Features, to_first: Floats, to_second: Floats,
     tau: float, out: Floats,
@@ -230,7 +230,7 @@ def soft_edges_to_labels(
                 out[e, o] = _exact_label_message(features, e, o, to_first, to_second, tau)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weighted_rows(table: Floats, weights: Floats, out: Floats) -> None:
     """Write Σ_a weights(a) table(a, b)."""
     states = len(weights)
@@ -241,7 +241,7 @@ def _weighted_rows(table: Floats, weights: Floats, out: Floats) -> None:
             out[b] += factor * row[b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exact_label_message(
     features: Features, e: int, o: int, to_first: Floats, to_second: Floats, tau: float
 ) -> float:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -37,7 +39,7 @@ def popcount(_: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def census_rows(padded: Bytes, first: int, last: int, census: Words) -> None:
     """Write which neighbours of each pixel are darker than it (Zabih & Woodfill 1994).
 
@@ -75,7 +77,7 @@ def census_rows(padded: Bytes, first: int, last: int, census: Words) -> None:
             row[x] = word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cost_rows(
     left_census: Words,
     right_census: Words,
@@ -136,7 +138,7 @@ def cost_rows(
             _divide(total, cost[y - BOX - first])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pixel_costs(
     word: np.uint64,
     words: Words,
@@ -157,7 +159,7 @@ def _pixel_costs(
         costs[x, d] = np.uint8(bits * census_weight + np.uint8(step) * gradient_weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slide(pixel_costs: Bytes, oldest: NDArray[np.uint16], total: NDArray[np.uint16]) -> None:
     """Put a row's horizontal sums in the place of the oldest row's, and correct the total."""
     width, count = pixel_costs.shape
@@ -178,7 +180,7 @@ def _slide(pixel_costs: Bytes, oldest: NDArray[np.uint16], total: NDArray[np.uin
             oldest[x, d] = new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide(total: NDArray[np.uint16], mean: Bytes) -> None:
     flat, out = total.reshape(-1), mean.reshape(-1)
     for k in range(len(flat)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
+from slanted.kernel import kernel
 
 
 def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -58,7 +58,7 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
     return dense
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_rows(values: npt.NDArray[np.float32]) -> None:
     """Step 1 for each row, in place; a row of NaN stays one."""
     height, width = values.shape

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 SIDES = ((-1, 0), (0, 1), (1, 0), (0, -1))
 """The four pixels that share a side with one, row and column."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_patches(
     candidate: NDArray[np.bool_], disparity: NDArray[np.float32], step: float, smallest: int
 ) -> NDArray[np.int32]:
@@ -61,7 +62,7 @@ def find_patches(
     return patches
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_implausible(
     patches: NDArray[np.int32],
     trusted: NDArray[np.bool_],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]
@@ -38,7 +39,7 @@ def path_state(
     return paths, np.zeros(owners + 2, np.uint16), np.arange(1, owners + 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extend(
     cost: Bytes,
     cost_cell: np.uint64,
@@ -75,7 +76,7 @@ def _extend(
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_rows(
     cost: Bytes,
     grey: Bytes,

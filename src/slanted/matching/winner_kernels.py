@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]
@@ -16,7 +17,7 @@ NONE = 65535
 AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least(sums: Sums) -> int:
     least = np.uint16(NONE)
     for d in range(len(sums)):
@@ -24,7 +25,7 @@ def _least(sums: Sums) -> int:
     return int(least)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least_and_most(sums: Sums) -> tuple[int, int]:
     least, most = np.uint16(NONE), np.uint16(0)
     for d in range(len(sums)):
@@ -33,7 +34,7 @@ def _least_and_most(sums: Sums) -> tuple[int, int]:
     return int(least), int(most)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_index(sums: Sums, value: int) -> int:
     for d in range(len(sums)):
         if sums[d] == value:
@@ -41,7 +42,7 @@ def _first_index(sums: Sums, value: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _offset(sums: Sums, winner: int) -> float:
     """Return where between its neighbours the parabola through a winner is least."""
     if winner == 0 or winner == len(sums) - 1:
@@ -51,7 +52,7 @@ def _offset(sums: Sums, winner: int) -> float:
     return (before - after) / (2.0 * bend) if bend > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contrast: int) -> bool:
     """Tell whether a winner is well below the mean of the layers from begin to end, but its own."""
     total, count = np.uint32(0), 0
@@ -64,7 +65,7 @@ def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contr
     return bool(count <= 0 or least * 100 * count <= contrast * np.int64(total))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
     """Tell whether another valley, behind a hill, is nearly as deep as the winner's."""
     for side in (-1, 1):
@@ -78,7 +79,7 @@ def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def winner_rows(
     sums: Sums,
     low: int,
@@ -157,7 +158,7 @@ def winner_rows(
             right[y, x] = layer[width - 1 - x] + low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update_right(pixel: Sums, begin: int, best: Sums, layer: NDArray[np.int16]) -> None:
     first = np.int16(begin)
     for k in range(len(pixel)):
@@ -166,7 +167,7 @@ def _update_right(pixel: Sums, begin: int, best: Sums, layer: NDArray[np.int16])
         layer[k] = np.int16(first + np.int16(k)) if better else layer[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agreement_rows(
     left: Winners,
     right: Winners,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.labels import BoundaryLabel
 from slanted.model.factor_graph import LABELS
 from slanted.regions.structure import Floats, Starts
@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 planes that are equal, or zero, must not be told apart by rounding."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compatibility_tables(
     planes: Floats,
     corners: Floats,
@@ -59,7 +59,7 @@ def compatibility_tables(
     return tables
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edge_tables(
     planes: Floats,
     corners: Floats,
@@ -111,7 +111,7 @@ def edge_tables(
     return tables
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scratch(corner_start: Starts, count: int) -> Floats:
     """Return room for the disparities of both segments' planes at the corners of any one hull."""
     most = 0
@@ -120,7 +120,7 @@ def _scratch(corner_start: Starts, count: int) -> Floats:
     return np.empty((2, count, most))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compatibility(
     planes: Floats,
     hull: Floats,
@@ -162,7 +162,7 @@ def _compatibility(
             right[b] = negative + lambda_occ + (lambda_imp if highest > TOLERANCE else 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _at_corners(planes: Floats, hull: Floats, lambda_imp: float, disparity: Floats) -> Floats:
     """Write the disparity of each plane at each corner, (N, corners), and return φ_neg, (N,)."""
     negative = np.zeros(len(planes))
@@ -176,7 +176,7 @@ def _at_corners(planes: Floats, hull: Floats, lambda_imp: float, disparity: Floa
     return negative
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mean_square(alpha: float, beta: float, gamma: float, moments: Floats) -> float:
     """Return the mean of (α u + β v + γ)² over a set of this centre and covariance."""
     u, v, uu, uv, vv = moments

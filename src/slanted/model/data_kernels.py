@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Floats, Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_matches(
     pixels: Ints, start: Starts, centre: Floats, disparity: Floats, weight: Floats, width: int
 ) -> tuple[Starts, Floats, Floats, Floats, Floats]:
@@ -54,7 +54,7 @@ def gather_matches(
     return known_start, du, dv, known, confidence
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def truncated_sums(
     start: Starts,
     du: Floats,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.matching.census_kernels import Words, popcount
 from slanted.regions.structure import Floats, Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def differing_bits(
     start: Starts,
     pixels: Ints,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Floats, Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project_matches(disparity: NDArray[np.float32], right: NDArray[np.float32]) -> None:
     """Write the disparity of the right view: each match at its place there, the nearest in front.
 
@@ -31,7 +31,7 @@ def project_matches(disparity: NDArray[np.float32], right: NDArray[np.float32]) 
                 right[y, place] = d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_unmatched(
     pixels: Ints, start: Starts, disparity: Floats
 ) -> tuple[Starts, NDArray[np.int32]]:
@@ -48,7 +48,7 @@ def gather_unmatched(
     return unknown_start, unknown[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contradictions(
     start: Starts,
     pixels: Ints,

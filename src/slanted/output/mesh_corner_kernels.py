@@ -16,9 +16,9 @@ corners comes to an outline, or the line above or below does.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Ints, Starts
 
 Flags = NDArray[np.uint8]
@@ -26,14 +26,14 @@ OUTSIDE = -1
 """Label beyond the image's border."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label_at(labels: Ints, y: int, x: int) -> int:
     if y < 0 or x < 0 or y >= labels.shape[0] or x >= labels.shape[1]:
         return OUTSIDE
     return int(labels[y, x])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cells_round(labels: Ints, y: int, x: int, cells: Starts) -> None:
     """Note the segments of the four pixels round a corner."""
     cells[0] = _label_at(labels, y - 1, x - 1)
@@ -42,7 +42,7 @@ def cells_round(labels: Ints, y: int, x: int, cells: Starts) -> None:
     cells[3] = _label_at(labels, y, x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_vertices(labels: Ints) -> Flags:
     """Tell of each corner, (H + 1, W + 1), whether it is a vertex."""
     height, width = labels.shape
@@ -70,7 +70,7 @@ def find_vertices(labels: Ints) -> Flags:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_mesh(labels: Ints, is_vertex: Flags) -> tuple[int, int]:
     """Return a bound on the number of vertices, and the number of triangles."""
     height, width = labels.shape

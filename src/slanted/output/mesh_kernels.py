@@ -6,8 +6,8 @@ Corners of pixels and the pixels round them are as in `slanted.output.mesh_corne
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.labels import BoundaryLabel
 from slanted.output.mesh_corner_kernels import OUTSIDE, Flags, cells_round
 from slanted.regions.structure import Floats, Ints, Starts
@@ -16,7 +16,7 @@ Adjacency = tuple[Starts, Ints, Ints]
 FIRST_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label_between(first: int, second: int, adjacency: Adjacency, labels: Ints) -> int:
     """Return the label of the boundary of two segments, −1 if they have none."""
     starts, others, numbers = adjacency
@@ -32,7 +32,7 @@ def _label_between(first: int, second: int, adjacency: Adjacency, labels: Ints) 
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_join(
     one: int,
     other: int,
@@ -56,7 +56,7 @@ def _may_join(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_corner(
     cells: Starts, heights: Floats, kinds: Starts, tolerance: float, group: Starts
 ) -> None:
@@ -107,7 +107,7 @@ def join_corner(
                     group[k] = one
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _group_mean(cells: Starts, heights: Floats, group: Starts, which: int) -> float:
     """Return the mean disparity of a group's segments at a corner."""
     total, count = 0.0, 0
@@ -122,7 +122,7 @@ def _group_mean(cells: Starts, heights: Floats, group: Starts, which: int) -> fl
     return total / count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _line(
     labels: Ints,
     is_vertex: Flags,
@@ -174,7 +174,7 @@ def _line(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _strip(upper: Ints, lower: Ints, start: int, end: int, faces: Ints, done: int) -> int:
     """Fill the rectangle of a run of pixels with triangles, whose fronts face the camera."""
     i, j = start, start
@@ -197,7 +197,7 @@ def _strip(upper: Ints, lower: Ints, start: int, end: int, faces: Ints, done: in
     return done
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_mesh(
     labels: Ints,
     is_vertex: Flags,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def boundary_intervals(
     labels: Ints,
     begin: Ints,
@@ -85,7 +85,7 @@ def boundary_intervals(
     return intervals[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widen(intervals: Ints, k: int, low: int, high: int) -> bool:
     """Make interval k include another one if the two touch; return whether they do."""
     if low > intervals[k, 2] or intervals[k, 1] > high:
@@ -95,7 +95,7 @@ def _widen(intervals: Ints, k: int, low: int, high: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_edge(start: Starts, others: Ints, edges: Ints, segment: int, other: int) -> int:
     """Return the edge between two segments, or −1 if they are no neighbours (binary search).
 
@@ -112,14 +112,14 @@ def _find_edge(start: Starts, others: Ints, edges: Ints, segment: int, other: in
     return int(edges[low]) if found else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(intervals: Ints, length: int) -> Ints:
     longer = np.empty((length, 3), np.int32)
     longer[: len(intervals)] = intervals
     return longer
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, Starts]:
     """Write out each set's pixels, once each, in raster order.
 
@@ -154,7 +154,7 @@ def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, 
     return pixels if used == len(pixels) else pixels[:used].copy(), pixel_start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insertion_sort(order: Ints, start: int, stop: int, intervals: Ints) -> None:
     """Sort ``order[start:stop]`` by where the intervals begin; they almost are."""
     for k in range(start + 1, stop):

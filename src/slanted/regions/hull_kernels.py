@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[Ints, Starts]:
     """Find the corners of the convex hull of each set of pixels (Andrew's monotone chain).
 
@@ -55,7 +55,7 @@ def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[
     return points[:used].copy(), hull_start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -> int:
     """Write the first and last column of each row that a set meets; return how many rows."""
     count = 0
@@ -71,7 +71,7 @@ def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _push(points: Ints, base: int, used: int, u: int, v: int) -> int:
     """Add a point to the chain from `base`, dropping those that no longer turn clockwise.
 

@@ -6,9 +6,9 @@ All sums are of whole numbers, so they are exact and do not depend on the order 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Floats, Ints, Starts
 
 BINS_PER_CHANNEL = 4
@@ -17,7 +17,7 @@ BIN_SHIFT = 6
 """An 8-bit value has its bin in the highest two bits."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
     """Sort by counting: return the start of each key's share, and the order, stable.
 
@@ -49,7 +49,7 @@ def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
     return start[: count + 1].copy(), order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Starts]:
     """Sum coordinates and their products over sets of pixels, about the first pixel of each.
 
@@ -97,7 +97,7 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
     return origin, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def colour_counts(labels: Ints, image: NDArray[np.uint8], count: int) -> Ints:
     """Count each segment's pixels in each of the joint RGB bins.
 
@@ -127,7 +127,7 @@ def colour_counts(labels: Ints, image: NDArray[np.uint8], count: int) -> Ints:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chi_squared_distances(histograms: Floats, edges: Ints) -> Floats:
     """Return ½ Σ (h − g)² / (h + g) of each edge's two histograms; a bin empty in both adds 0."""
     distances = np.zeros(len(edges), np.float64)

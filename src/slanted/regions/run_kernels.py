@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from slanted.kernel import kernel
 from slanted.regions.structure import Ints, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
     """Cut each row into runs of equal labels.
 
@@ -47,7 +47,7 @@ def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
     return begin, row_start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_pieces(labels: Ints, count: int) -> Ints:
     """Return in how many 4-connected pieces each of the labels 0 … `count` − 1 occurs.
 
@@ -63,7 +63,7 @@ def count_pieces(labels: Ints, count: int) -> Ints:
     return pieces
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_pieces(labels: NDArray[np.integer[Any]], numbers: Ints) -> int:
     """Give every 4-connected piece of equal labels a number, in raster order; return how many.
 
@@ -86,7 +86,7 @@ def number_pieces(labels: NDArray[np.integer[Any]], numbers: Ints) -> int:
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _joined_runs(labels: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
     """Join runs of one label that touch (union-find); a piece's root is the first of its runs."""
     width = labels.shape[1]
@@ -104,7 +104,7 @@ def _joined_runs(labels: NDArray[np.integer[Any]], begin: Ints, row_start: Start
     return root
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(root: Starts, run: int) -> int:
     while root[run] != run:
         root[run] = root[root[run]]
@@ -112,7 +112,7 @@ def _find(root: Starts, run: int) -> int:
     return run
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
     """List where runs of two labels touch.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 Labels = NDArray[np.int32]
 
@@ -67,7 +68,7 @@ def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
     return parts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rename(labels: Labels, names: NDArray[np.integer[Any]]) -> None:
     """Give each pixel the name of its label, in place; NumPy would copy the image twice for it."""
     flat = labels.reshape(-1)
@@ -75,7 +76,7 @@ def rename(labels: Labels, names: NDArray[np.integer[Any]]) -> None:
         flat[p] = names[flat[p]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _part_colours(
     lab: NDArray[np.uint8], parts: Labels, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -90,7 +91,7 @@ def _part_colours(
     return sizes, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _renumber(labels: Labels, count: int) -> Labels:
     """Overwrite the labels that occur by 0 … n−1, in raster order."""
     number = np.full(count, -1, np.int32)
@@ -104,7 +105,7 @@ def _renumber(labels: Labels, count: int) -> Labels:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _neighbour_lists(parts: Labels, count: int) -> tuple[NDArray[np.int64], Labels]:
     """Return each part's neighbours, as one list with the start of each part's share.
 
@@ -140,7 +141,7 @@ def _neighbour_lists(parts: Labels, count: int) -> tuple[NDArray[np.int64], Labe
     return start[: count + 1], neighbours
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_small(
     order: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -196,7 +197,7 @@ def _merge_small(
     return remaining
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(root: Labels, part: int) -> int:
     while root[part] != part:
         root[part] = root[root[part]]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 ORIENTATIONS = 8
 SLICES = 2 * ORIENTATIONS
@@ -41,7 +42,7 @@ def disc_slices(radius: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDAr
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_histogram_gradient(
     bins: NDArray[np.uint8],
     fractions: NDArray[np.float32],

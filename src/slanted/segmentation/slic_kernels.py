@@ -7,8 +7,9 @@ depend on the order in which pixels are visited.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from slanted.kernel import kernel
 
 # Lab as OpenCV stores it in 8 bit: L is stretched from 0…100 to 0…255, a and b are shifted.
 LIGHTNESS_WEIGHT = np.float32((100.0 / 255.0) ** 2)
@@ -16,7 +17,7 @@ SMALLEST_DETERMINANT = 1e-6
 """Of normalised second moments; below it the pixels are as good as on a line."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def assign(
     lab: NDArray[np.uint8],
     disparity: NDArray[np.float32],
@@ -112,7 +113,7 @@ def assign(
                                 run_labels[x] = k if nearer else run_labels[x]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean_features(
     lab: NDArray[np.uint8], labels: NDArray[np.int32], centres: NDArray[np.float32]
 ) -> None:
@@ -136,7 +137,7 @@ def mean_features(
                 centres[k, f] = np.float32(sums[k, f] / count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_medians(
     disparity: NDArray[np.float32],
     grid_columns: NDArray[np.int32],
@@ -161,7 +162,7 @@ def cell_medians(
     return medians
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inlier_sums(
     disparity: NDArray[np.float32],
     labels: NDArray[np.int32],
@@ -214,7 +215,7 @@ def inlier_sums(
                 s[8] += dy * d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refit_planes(sums: NDArray[np.float64], planes: NDArray[np.float32]) -> None:
     """Fit each cell's plane by least squares to the pixels of `inlier_sums`, all bands together.
 
