@@ -10,6 +10,9 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 Share = Callable[[int, int], Any]
 """Does a stretch ``first … last - 1`` of some work."""
 
@@ -52,6 +55,12 @@ def share(count: int, work: Share, smallest: int = 1) -> list[Any]:
     parts = max(1, min(current_threads(), count // smallest))
     edges = [count * k // parts for k in range(parts + 1)]
     return together(*(partial(work, *edges[k : k + 2]) for k in range(parts)))
+
+
+def share_rows(count: int, work: Share, smallest: int = 1) -> NDArray[Any]:
+    """Share work as `share` does, and join the rows that each stretch returns."""
+    rows = share(count, work, smallest)
+    return np.concatenate(rows) if len(rows) > 1 else np.asarray(rows[0])
 
 
 def together(*tasks: Callable[[], Any]) -> list[Any]:

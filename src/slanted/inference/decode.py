@@ -22,12 +22,13 @@ from slanted.inference.decode_kernels import (
     decide_planes,
     descend_coordinates,
 )
-from slanted.inference.decode_star_kernels import descend_stars
+from slanted.inference.decode_star_kernels import descend_stars, stars_that_gain
 from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
 from slanted.inference.messages_kernels import reduce_labels
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
+from slanted.threads import bound, share_rows
 
 MOST_ROUNDS = 100
 """Each round gains or is the last, so this ends nothing but a very long tail."""
@@ -124,12 +125,14 @@ class Decoder:
         """Improve a labelling by single moves, then by segment-star moves, until none gains."""
         planes, labels = start.planes.copy(), start.labels.copy()
         problem = self._problem
-        for descend in (descend_coordinates, descend_stars):
-            descend(
-                self._topology.star, self._topology.touching, self._ends, problem.plane_costs,
-                problem.label_costs, problem.edge_costs, self._three, self._four, MOST_ROUNDS,
-                planes, labels,
-            )  # fmt: skip
+        tables = (
+            self._topology.star, self._topology.touching, self._ends, problem.plane_costs,
+            problem.label_costs, problem.edge_costs, self._three, self._four,
+        )  # fmt: skip
+        descend_coordinates(*tables, MOST_ROUNDS, planes, labels)
+        # Most stars are at rest already. Which are not, threads can find out side by side.
+        due = share_rows(len(planes), bound(stars_that_gain, (*tables, planes, labels)))
+        descend_stars(*tables, due, MOST_ROUNDS, planes, labels)
         end = self._measured(planes, labels)
         return end if end.energy < start.energy else start
 

@@ -6,6 +6,7 @@ Conventions as in `messages_kernels`: tables are flat, a junction's first slot i
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists
@@ -186,17 +187,50 @@ def descend_coordinates(
 ) -> int:  # fmt: skip
     """Improve planes and labels in place, one at a time, until none changes; count the rounds.
 
-    This is ICM: iterated conditional modes.
+    This is ICM: iterated conditional modes. A variable is tried again only after something that its
+    choice depends on has changed.
     """
+    start, edges, sides = star
+    plane_due, label_due = np.ones(len(planes), np.bool_), np.ones(len(labels), np.bool_)
     for done in range(rounds):
         changed = False
         for i in range(len(planes)):
-            changed |= plane_move(i, star, ends, plane_costs, edge_costs, planes, labels)
+            if not plane_due[i]:
+                continue
+            plane_due[i] = False
+            if plane_move(i, star, ends, plane_costs, edge_costs, planes, labels):
+                changed = True
+                for place in range(start[i], start[i + 1]):
+                    e = edges[place]
+                    label_due[e] = True
+                    plane_due[ends[e, 1 - sides[place]]] = True
         for e in range(len(labels)):
-            changed |= label_move(
+            if not label_due[e]:
+                continue
+            label_due[e] = False
+            if label_move(
                 e, touching, ends, label_costs, edge_costs, three, four, plane_costs.shape[1],
                 planes, labels,
-            )  # fmt: skip
+            ):  # fmt: skip
+                changed = True
+                plane_due[ends[e, 0]] = plane_due[ends[e, 1]] = True
+                _mark_labels(e, touching, three, four, label_due)
         if not changed:
             return done + 1
     return rounds
+
+
+@kernel
+def _mark_labels(
+    edge: int, touching: Lists, three: JunctionCosts, four: JunctionCosts,
+    due: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Mark the labels that share a junction with one that changed."""
+    start, junctions, _ = touching
+    for place in range(start[edge], start[edge + 1]):
+        j, scopes = junctions[place], three[0]
+        if j >= len(scopes):
+            j, scopes = j - len(scopes), four[0]
+        for other in scopes[j]:
+            if other != edge:
+                due[other] = True

@@ -225,18 +225,42 @@ def _mark_affected(
 
 
 @kernel
+def stars_that_gain(
+    star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
+    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, planes: Ints, labels: Ints,
+    first: int, last: int,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Return for which of the segments `first` … `last` − 1 a star move would gain; make none."""
+    start, edges, _ = star
+    position = np.full(len(labels), NONE, np.int32)
+    planes, labels = planes.copy(), labels.copy()
+    gains = np.empty(last - first, np.bool_)
+    for i in range(first, last):
+        around = edges[start[i] : start[i + 1]]
+        old_plane, old_labels = planes[i], labels[around]
+        gains[i - first] = star_move(
+            i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
+            position, planes, labels,
+        )  # fmt: skip
+        if gains[i - first]:
+            planes[i] = old_plane
+            labels[around] = old_labels
+    return gains
+
+
+@kernel
 def descend_stars(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, rounds: int,
-    planes: Ints, labels: Ints,
+    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, due: NDArray[np.bool_],
+    rounds: int, planes: Ints, labels: Ints,
 ) -> int:  # fmt: skip
     """Make star moves in place until none gains, at most `rounds` a segment; count the rounds.
 
-    A segment is tried again only after something that its star depends on has changed.
+    Segments are tried if they are `due`, from `stars_that_gain`, and after something that their
+    star depends on has changed.
     """
     start, edges, sides = star
     position = np.full(len(labels), NONE, np.int32)
-    due = np.ones(len(planes), np.bool_)
     for done in range(rounds):
         changed = False
         for i in range(len(planes)):

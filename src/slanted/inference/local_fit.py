@@ -10,6 +10,7 @@ from slanted.model.observations import Matches, Observations
 from slanted.model.planes import shifted_planes
 from slanted.model.potentials import disparity_cost
 from slanted.regions.structure import Floats, Regions
+from slanted.threads import share_rows
 
 FEWEST_MATCHES = 3
 ENOUGH_FOR_LEVEL = 10
@@ -147,10 +148,14 @@ def _medians(matches: Matches, count: int) -> Floats:
 
 def moments_near(matches: Matches, planes: Floats, reach: float) -> Floats:
     """Return the moments of each segment's matches within `reach` of its plane."""
-    sums: Floats = inlier_moments(
-        matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes, reach
-    )
-    return sums
+    arrays = matches.du, matches.dv, matches.disparity, matches.weight
+
+    def some(first: int, last: int) -> Floats:
+        start = matches.start[first : last + 1]
+        sums: Floats = inlier_moments(start, *arrays, planes[first:last], reach)
+        return sums
+
+    return share_rows(len(planes), some)
 
 
 def normal_equations(moments: Floats) -> tuple[Floats, Floats]:

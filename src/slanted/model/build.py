@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from slanted.model.compatibility_kernels import edge_tables
-from slanted.model.factor_graph import FactorGraph
+from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
 from slanted.model.photometry import photometric_cost
@@ -19,6 +21,7 @@ from slanted.model.potentials import (
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Floats, Regions
 from slanted.settings import ModelSettings
+from slanted.threads import bound, share
 
 
 def build_factor_graph(
@@ -51,20 +54,24 @@ def build_factor_graph(
         plane_costs += weights.vis * visibility_cost(regions, observations, particles)
     if weights.pho:
         plane_costs += weights.pho * photometric_cost(regions, observations, particles)
+    inputs = (
+        edge_planes(regions, particles),
+        *boundary_shape(regions),
+        settings.lambda_occ,
+        settings.lambda_hinge,
+        settings.lambda_imp,
+        boundary_cost(regions, observations, particles, settings.truncation),
+        weights.bdy1,
+        weights.bdy2,
+    )
+    count = particles.shape[1]
+    edge_costs = np.empty((regions.number_of_edges, LABELS, count, count))
+    share(len(edge_costs), bound(edge_tables, inputs, edge_costs))
     return FactorGraph(
         edges=regions.edges,
         plane_costs=plane_costs,
         label_costs=weights.col * colour_cost(regions, settings),
-        edge_costs=edge_tables(
-            edge_planes(regions, particles),
-            *boundary_shape(regions),
-            settings.lambda_occ,
-            settings.lambda_hinge,
-            settings.lambda_imp,
-            boundary_cost(regions, observations, particles, settings.truncation),
-            weights.bdy1,
-            weights.bdy2,
-        ),
+        edge_costs=edge_costs,
         junctions3=regions.junctions3_edges,
         junction3_costs=weights.jct * junction3_cost(settings),
         junctions4=regions.junctions4_edges,

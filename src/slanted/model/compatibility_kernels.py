@@ -71,7 +71,10 @@ def edge_tables(
     boundary: Floats,
     weight_bdy1: float,
     weight_bdy2: float,
-) -> Floats:
+    first: int,
+    last: int,
+    tables: Floats,
+) -> None:
     """Tabulate w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2, one edge at a time while its table is in the cache.
 
     Parameters
@@ -82,33 +85,30 @@ def edge_tables(
         (E, 2, N), sums of φ^TP over B_ij for the planes of i and of j.
     weight_bdy1, weight_bdy2
         The weights.
-
-    Returns
-    -------
+    first, last
+        Edges to do.
     tables
-        (E, 4, N, N).
+        (E, 4, N, N), output.
     """
-    edges, _, count, _ = planes.shape
-    tables = np.empty((edges, LABELS, count, count))
+    count = planes.shape[2]
     scratch = _scratch(corner_start, count)
-    for e in range(edges):
+    for e in range(first, last):
         hull = corners[corner_start[e] : corner_start[e + 1]]
         table = tables[e]
         _compatibility(
             planes[e], hull, moments[e], lambda_occ, lambda_hinge, lambda_imp, scratch, table
         )
-        second = boundary[e, 1]
+        to_second = boundary[e, 1]
         for a in range(count):
-            first = boundary[e, 0, a]
+            to_first = boundary[e, 0, a]
             coplanar, hinge = table[COPLANAR, a], table[HINGE, a]
             left, right = table[LEFT_OCCLUSION, a], table[RIGHT_OCCLUSION, a]
             for b in range(count):
-                shared = weight_bdy1 * (0.5 * (first + second[b]))
+                shared = weight_bdy1 * (0.5 * (to_first + to_second[b]))
                 coplanar[b] = shared + weight_bdy2 * coplanar[b]
                 hinge[b] = shared + weight_bdy2 * hinge[b]
-                left[b] = weight_bdy1 * first + weight_bdy2 * left[b]
-                right[b] = weight_bdy1 * second[b] + weight_bdy2 * right[b]
-    return tables
+                left[b] = weight_bdy1 * to_first + weight_bdy2 * left[b]
+                right[b] = weight_bdy1 * to_second[b] + weight_bdy2 * right[b]
 
 
 @kernel

@@ -15,6 +15,7 @@ from slanted.model.data_kernels import gather_matches
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Floats, Ints, Regions, Starts
+from slanted.threads import together
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +105,16 @@ def observe(
             )
         )
 
-    start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
-    right = right_view(given.astype(np.float32))
-    return Observations(
-        unmatched=Unmatched(start, pixels, right, lowest, 1.0),
-        words=words,
-        segments=gather(regions.pixel_order, regions.pixel_start, regions.centre),
-        boundaries=gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
+    def gather_rest() -> Unmatched:
+        start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
+        return Unmatched(start, pixels, right_view(given.astype(np.float32)), lowest, 1.0)
+
+    segments, boundaries, unmatched = together(
+        lambda: gather(regions.pixel_order, regions.pixel_start, regions.centre),
+        lambda: gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
+        gather_rest,
     )
+    return Observations(segments, boundaries, unmatched, words)
 
 
 def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:

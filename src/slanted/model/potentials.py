@@ -17,6 +17,7 @@ from slanted.model.observations import Matches, Observations
 from slanted.model.planes import check_particles, edge_planes
 from slanted.regions.structure import Floats, Regions, Starts
 from slanted.settings import ModelSettings
+from slanted.threads import share_rows
 
 
 def disparity_cost(
@@ -68,10 +69,14 @@ def _truncated_sums(matches: Matches, planes: Floats, K: float) -> Floats:
             f"observations: expected those of {len(planes)} sets of pixels, got "
             f"{len(matches.start) - 1}; observe the same regions"
         )
-    sums: Floats = truncated_sums(
-        matches.start, matches.du, matches.dv, matches.disparity, matches.weight, planes, float(K)
-    )
-    return sums
+    arrays = matches.du, matches.dv, matches.disparity, matches.weight
+
+    def some(first: int, last: int) -> Floats:
+        start = matches.start[first : last + 1]
+        sums: Floats = truncated_sums(start, *arrays, planes[first:last], float(K))
+        return sums
+
+    return share_rows(len(planes), some)
 
 
 def compatibility_cost(regions: Regions, particles: Floats, settings: ModelSettings) -> Floats:

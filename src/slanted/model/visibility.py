@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from slanted.model.planes import check_particles
 from slanted.model.visibility_kernels import contradictions, project_matches
 from slanted.regions.structure import Floats, Ints, Regions, Starts
+from slanted.threads import share_rows
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -64,12 +65,12 @@ def visibility_cost(regions: Regions, observations: Observations, particles: Flo
     """
     unmatched = observations.unmatched
     planes = check_particles(regions, particles)
-    counts: Floats = contradictions(
-        unmatched.start,
-        unmatched.pixels,
-        unmatched.right,
-        SLACK,
-        regions.centre,
-        planes + np.array([0, 0, unmatched.lowest]),
-    )
-    return unmatched.weight * counts
+    planes = planes + np.array([0, 0, unmatched.lowest])
+
+    def some(first: int, last: int) -> Floats:
+        sets = unmatched.start[first : last + 1], unmatched.pixels
+        own = regions.centre[first:last], planes[first:last]
+        counts: Floats = contradictions(*sets, unmatched.right, SLACK, *own)
+        return counts
+
+    return unmatched.weight * share_rows(len(planes), some)
