@@ -196,11 +196,11 @@ def contradictions(points, disparity, plane, slack=1.5):
 
 
 def differing_bits(points, disparity, words, plane, slack=1.5, most=28, hidden=20):
-    """Bits by which the views differ where a plane puts every other pixel."""
+    """Bits by which the views differ where a plane puts a fourth of the pixels."""
     (u, v), seen = centre(points), right_view(disparity)
     width, total = disparity.shape[1], 0.0
     for x, y in points:
-        if (x + y) % 2:
+        if (x + 2 * y) % 4:
             continue
         d = plane[0] * (x - u) + plane[1] * (y - v) + plane[2]
         place = x - d

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from slanted.inference.joint_fit import fit_jointly
+from slanted.inference.joint_kernels import add_blocks, solve_blocks
 from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.pcbp import data_scale
 from slanted.labels import BoundaryLabel
@@ -47,6 +50,33 @@ def test_no_other_planes_have_a_lower_quadratic_energy(scene, regions):
     for size in (1e-2, 1e-1, 1):
         other = best + rng.normal(0, size, (regions.count, 3)) * [0.02, 0.02, 1]
         assert energy(regions, observed, other, labels, model).total(model.weights) > least
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 7), st.integers(0, 12))
+def test_blocks_are_solved_as_by_a_dense_matrix(seed, count, pairs):
+    """A is a sum of squares of random differences, as gaps are, and of what holds each block."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, count, (2, pairs)).astype(np.int32)
+    first, second = first[first != second], second[first != second]
+    one, other = rng.normal(0, 1, (2, len(first), 4, 3))
+    held = rng.normal(0, 1, (count, 5, 3))
+    diagonal = np.swapaxes(held, 1, 2) @ held + 0.1 * np.eye(3)
+    dense = np.zeros((count, 3, count, 3))
+    for i in range(count):
+        dense[i, :, i] = diagonal[i]
+    for e, (i, j) in enumerate(zip(first, second, strict=True)):
+        dense[i, :, i] += one[e].T @ one[e]
+        dense[j, :, j] += other[e].T @ other[e]
+        dense[i, :, j] -= one[e].T @ other[e]
+        dense[j, :, i] -= other[e].T @ one[e]
+    add_blocks(np.swapaxes(one, 1, 2) @ one, first, diagonal)
+    add_blocks(np.swapaxes(other, 1, 2) @ other, second, diagonal)
+    right, start = rng.normal(0, 9, (2, count, 3))
+    across = np.swapaxes(one, 1, 2) @ other
+    found = solve_blocks(diagonal, first, second, across, right, start, 1e-10, 500)
+    expected = np.linalg.solve(dense.reshape(3 * count, -1), right.ravel()).reshape(-1, 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_slopes_reach_segments_without_matches(scene):

@@ -13,6 +13,7 @@ from slanted.segmentation.slic import _grid, _grid_labels, slic
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
+    feature_sums,
     inlier_sums,
     mean_features,
     refit_planes,
@@ -81,7 +82,10 @@ def test_means_equal_numpys(seed, height, width, cells):
     lab = rng.integers(0, 256, (3, height, width), dtype=np.uint8)
     labels = rng.integers(0, cells, (height, width), dtype=np.int32)
     centres = np.full((cells, 5), -1, np.float32)
-    mean_features(lab, labels, centres)
+    sums = np.full((3, cells, 6), -1)
+    for band in range(3):
+        feature_sums(lab, labels, band, band + 1, sums)
+    mean_features(sums, centres)
     ys, xs = np.mgrid[:height, :width]
     for k in range(cells):
         chosen = labels == k

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from slanted.inference.messages_topology import build_topology
 from slanted.inference.terms import Terms, WholeImage
-from slanted.model.energy import Energies
+from slanted.model.energy import Energies, cheapest_labels
 from slanted.model.observations import observe
 from slanted.regions.structure import Floats, Ints, Regions
 
@@ -91,9 +91,9 @@ class Inference:
         refined, the planes that they were refined with.
     energies
         Features of the solution, one for each potential; not numbers if they were not asked for.
-    initial_energy, initial_bound
-        Of the local fits with the best labels found for them, and below which no labels get; not a
-        number if labels were given to start from.
+    initial_energy
+        Of the planes that inference started from, with labels that suit them; not a number if the
+        particles of the first iteration did not include these planes.
     bound
         On these segments no choice among the last particles, with any labels, costs less.
     iterations
@@ -112,7 +112,6 @@ class Inference:
     initial_planes: Floats
     energies: Energies
     initial_energy: float
-    initial_bound: float
     bound: float
     iterations: tuple[Iteration, ...]
     confidence: Floats
@@ -221,15 +220,12 @@ class Start:
         The number of the first iteration: deviations of particles shrink with it.
     count
         Iterations to make.
-    labels
-        (E,) to start from; by default those that suit the planes best.
     """
 
     planes: Floats
     noise: float
     iteration: int
     count: int
-    labels: Ints | None = None
 
 
 def data_scale(noise: float, model: ModelSettings) -> float:
@@ -261,15 +257,15 @@ def _infer(
     remembered: Remembered | None,
     tell: Callable[[Floats, Ints, Iteration | None], None],
 ) -> Inference:
-    planes, labels, inference = start.planes, start.labels, settings.inference
-    initial, topology, bound = None, None, -inf
-    if labels is None:
+    planes, inference = start.planes, settings.inference
+    # Worth no solver of their own: the iterations that follow find better ones.
+    labels = cheapest_labels(regions, planes, settings.model)
+    keeps = inference.proposals != "paper"
+    topology, initial_energy, bound = None, nan, -inf
+    if start.count == 0:
         graph = terms.graph(planes[:, None])
-        topology = build_topology(graph)
-        # Messages would improve these labels little, and the iterations do so anyway.
-        sweeps = 0 if start.count else inference.sweeps
-        initial = terms.solve(graph, topology, None, sweeps)
-        labels, bound = initial.labels, initial.bound
+        alone = terms.solve(graph, build_topology(graph), None, inference.sweeps)
+        labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
     tell(planes, labels, None)
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
@@ -277,9 +273,10 @@ def _infer(
         particles = terms.particles(planes, labels, t, remembered)
         graph = terms.graph(particles)
         topology = topology or build_topology(graph)
-        keeps = inference.proposals != "paper"
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
         solution = terms.solve(graph, topology, incumbent, inference.sweeps)
+        if keeps and t == start.iteration:
+            initial_energy = float(solution.trace.energy[0])
         planes = particles[np.arange(regions.count), solution.planes]
         labels, bound = solution.labels, solution.bound
         margins = _margins(regions, particles, solution)
@@ -295,8 +292,7 @@ def _infer(
         labels=labels,
         initial_planes=planes,
         energies=UNKNOWN,
-        initial_energy=nan if initial is None else initial.energy,
-        initial_bound=nan if initial is None else initial.bound,
+        initial_energy=initial_energy,
         bound=bound,
         iterations=tuple(iterations),
         confidence=confidence,

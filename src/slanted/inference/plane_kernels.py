@@ -22,22 +22,25 @@ def inlier_moments(
     reach: float,
 ) -> NDArray[np.float64]:
     """Return (n, MOMENTS) weighted sums over each segment's matches within `reach` of its plane."""
-    sums = np.zeros((len(planes), MOMENTS))
+    sums = np.empty((len(planes), MOMENTS))
     for i in range(len(planes)):
         a, b, c = planes[i]
-        s = sums[i]
+        # Names of their own, because sums in an array would be written back for every match.
+        uu, uv, vv, su, sv, one, ud, vd, sd = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(start[i], start[i + 1]):
             u, v, d, w = du[k], dv[k], disparity[k], weight[k]
             if abs(a * u + b * v + c - d) <= reach:
-                s[0] += w * u * u
-                s[1] += w * u * v
-                s[2] += w * v * v
-                s[3] += w * u
-                s[4] += w * v
-                s[5] += w
-                s[6] += w * u * d
-                s[7] += w * v * d
-                s[8] += w * d
+                uu += w * u * u
+                uv += w * u * v
+                vv += w * v * v
+                su += w * u
+                sv += w * v
+                one += w
+                ud += w * u * d
+                vd += w * v * d
+                sd += w * d
+        s = sums[i]
+        s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8] = uu, uv, vv, su, sv, one, ud, vd, sd
     return sums
 
 

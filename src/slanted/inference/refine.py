@@ -22,7 +22,6 @@ from slanted.inference.segment_moves import (
     move_boundaries,
     split_segments,
 )
-from slanted.model.energy import cheapest_labels
 from slanted.model.planes import shifted_planes
 from slanted.model.visibility import right_view
 from slanted.regions import build_regions
@@ -109,19 +108,10 @@ def infer_and_refine(
         regions = build_regions(segments, image)
         del segments
         planes = shifted_planes(planes, regions.centre)
-        count = settings.refinement.iterations
-        # Worth no solver of their own: the iterations that follow find better ones.
-        labels = cheapest_labels(regions, planes, settings.model) if count else None
-        start = Start(planes, found.noise, len(steps), count, labels)
+        start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
         found = solve(regions, start=start, measure=step == rounds)
         steps += found.iterations
-    found = replace(
-        found,
-        iterations=tuple(steps),
-        initial_energy=first.initial_energy,
-        initial_bound=first.initial_bound,
-    )
-    return regions, found
+    return regions, replace(found, iterations=tuple(steps), initial_energy=first.initial_energy)
 
 
 def _first_draws(settings: Settings, rounds: int) -> int:

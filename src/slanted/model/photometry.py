@@ -28,7 +28,7 @@ MOST = 28
 HIDDEN = 20
 """Bits that a pixel counts which the right view cannot show: more than a good match, less than a
 bad one."""
-SAMPLED = 2
+SAMPLED = 4
 """One pixel in so many is looked at: census windows overlap, neighbours tell much the same."""
 
 
@@ -37,8 +37,8 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
 
     h is the share of bits by which the census word of p differs from that of the right view where
     the plane puts p, between two columns in proportion. Pixels that the plane puts out of the view,
-    or behind what the right view shows, cost a constant. Every other pixel is looked at and counts
-    for two. It is 0 for observations without census words.
+    or behind what the right view shows, cost a constant. One pixel in `SAMPLED` is looked at and
+    counts for all of them. It is 0 for observations without census words.
 
     Parameters
     ----------

@@ -26,12 +26,12 @@ def differing_bits(
     last: int,
     bits: Floats,
 ) -> None:
-    """Sum, for each set and plane, the bits by which census words differ over every other pixel.
+    """Sum the bits by which census words differ, over a fourth of each set's pixels, for each plane.
 
     Parameters
     ----------
     start, pixels
-        Sets of flat indices of pixels; only those of even x + y are looked at.
+        Sets of flat indices of pixels; only those are looked at whose x + 2 y is a multiple of 4.
     left, right
         (H, W) census words.
     view
@@ -52,25 +52,33 @@ def differing_bits(
         (sets, N), output.
     """
     width = left.shape[1]
-    count = planes.shape[1]
+    largest = 0
     for k in range(first, last):
-        bits[k] = 0.0
+        largest = max(largest, start[k + 1] - start[k])
+    xs, ys = np.empty(largest, np.int32), np.empty(largest, np.int32)
+    for k in range(first, last):
+        looked_at = 0
         for p in pixels[start[k] : start[k + 1]]:
             y = p // width
             x = p - y * width
-            if (x + y) & 1:
-                continue
-            word = left[y, x]
-            u, v = x - centre[k, 0], y - centre[k, 1]
-            for m in range(count):
-                d = planes[k, m, 0] * u + planes[k, m, 1] * v + planes[k, m, 2]
+            if (x + 2 * y) & 3 == 0:
+                xs[looked_at], ys[looked_at] = x, y
+                looked_at += 1
+        for m in range(planes.shape[1]):
+            a, b, c = planes[k, m]
+            total = 0.0
+            for n in range(looked_at):
+                x, y = xs[n], ys[n]
+                d = a * (x - centre[k, 0]) + b * (y - centre[k, 1]) + c
                 place = x - d
                 if not 0 <= place <= width - 1 or view[y, int(place + 0.5)] > d + slack:
-                    bits[k, m] += hidden
+                    total += hidden
                     continue
                 column = int(place)
                 share = place - column
+                word = left[y, x]
                 # Signed, because processors convert unsigned words to floats the long way.
                 here = np.int64(popcount(word ^ right[y, column]))
                 beside = np.int64(popcount(word ^ right[y, min(column + 1, width - 1)]))
-                bits[k, m] += min(here + share * (beside - here), most)
+                total += min(here + share * (beside - here), most)
+            bits[k, m] = total

@@ -69,7 +69,6 @@ def summarise(result: Result) -> dict[str, Any]:
         "features": dataclasses.asdict(result.inference.energies),
         "energies": result.inference.energies.weighted(weights),
         "initial_energy": result.inference.initial_energy,
-        "initial_bound": result.inference.initial_bound,
         "noise": result.inference.noise,
         "iterations": [dataclasses.asdict(iteration) for iteration in iterations],
         "rectification": (
@@ -131,7 +130,6 @@ def read_result(folder: Path) -> Result:
             arrays["initial_planes"],
             _features(folder, record),
             float(record["initial_energy"]),
-            float(record["initial_bound"]),
             float(record["bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
             arrays["confidence"],

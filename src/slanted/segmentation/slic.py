@@ -26,6 +26,7 @@ from slanted.segmentation.connectivity import Labels, connected_segments
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
+    feature_sums,
     inlier_sums,
     mean_features,
     refit_planes,
@@ -119,10 +120,9 @@ def _assign_cells(
     labels = _grid_labels(columns, rows)
     cells = (len(columns) - 1) * (len(rows) - 1)
     centres = np.zeros((cells, 5), np.float32)
-    mean_features(lab, labels, centres)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     planes = np.zeros((cells, 3), np.float32)
-    sums = np.empty((BANDS, cells, 9))
+    features, moments = np.empty((BANDS, cells, 6), np.int64), np.empty((BANDS, cells, 9))
     weights = (
         np.float32((settings.compactness / step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
@@ -130,20 +130,26 @@ def _assign_cells(
     )
     inputs = lab, seen, centres, planes, columns, rows, *weights
 
-    def refit(reach: float) -> None:
-        share(BANDS, bound(inlier_sums, (seen, labels, centres, planes, reach), sums))
-        refit_planes(sums, planes)
+    def take_means() -> None:
+        share(BANDS, bound(feature_sums, (lab, labels), features))
+        mean_features(features, centres)
 
+    def refit(reach: float) -> None:
+        share(BANDS, bound(inlier_sums, (seen, labels, centres, planes, reach), moments))
+        refit_planes(moments, planes)
+
+    take_means()
     if disparity is not None:
         # Every cell starts with a level plane at its median disparity, then tilts.
         planes[:, 2] = cell_medians(seen, columns, rows)
         refit(2 * settings.truncation)
         refit(settings.truncation)
-    for _ in range(settings.iterations):
+    for k in range(settings.iterations):
+        if k > 0:
+            take_means()
+            if disparity is not None:
+                refit(settings.truncation)
         share(len(rows) - 1, bound(assign, inputs, labels))
-        mean_features(lab, labels, centres)
-        if disparity is not None:
-            refit(settings.truncation)
     return labels
 
 

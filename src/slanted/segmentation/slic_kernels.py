@@ -114,27 +114,61 @@ def assign(
 
 
 @kernel
-def mean_features(
-    lab: NDArray[np.uint8], labels: NDArray[np.int32], centres: NDArray[np.float32]
+def feature_sums(
+    lab: NDArray[np.uint8],
+    labels: NDArray[np.int32],
+    first: int,
+    last: int,
+    sums: NDArray[np.int64],
 ) -> None:
-    """Set each centre to the mean L, a, b, x, y of its pixels; an empty cell keeps its centre."""
+    """Sum L, a, b, x, y and 1 over the pixels of each cell, run by run of each row.
+
+    Parameters
+    ----------
+    lab, labels
+        (3, H, W) and (H, W).
+    first, last
+        Bands to do, of as many as `sums` has entries.
+    sums
+        (bands, cells, 6), output.
+    """
     height, width = labels.shape
-    sums = np.zeros((len(centres), 6), np.int64)
-    for y in range(height):
-        row_l, row_a, row_b, row_labels = lab[0, y], lab[1, y], lab[2, y], labels[y]
-        for x in range(width):
-            s = sums[row_labels[x]]
-            s[0] += row_l[x]
-            s[1] += row_a[x]
-            s[2] += row_b[x]
-            s[3] += x
-            s[4] += y
-            s[5] += 1
+    bands = len(sums)
+    for band in range(first, last):
+        sums[band] = 0
+        for y in range(height * band // bands, height * (band + 1) // bands):
+            start = 0
+            while start < width:
+                stop = run_end(labels[y], start)
+                s = sums[band, labels[y, start]]
+                for f in range(3):
+                    run, total = lab[f, y, start:stop], np.uint32(0)
+                    for x in range(len(run)):
+                        total += np.uint32(run[x])
+                    s[f] += total
+                s[3] += (start + stop - 1) * (stop - start) // 2
+                s[4] += y * (stop - start)
+                s[5] += stop - start
+                start = stop
+
+
+@kernel
+def run_end(row: NDArray[np.int32], start: int) -> int:
+    """Return where the run of equal labels ends that begins at `start`."""
+    stop = start + 1
+    while stop < len(row) and row[stop] == row[start]:
+        stop += 1
+    return stop
+
+
+@kernel
+def mean_features(sums: NDArray[np.int64], centres: NDArray[np.float32]) -> None:
+    """Set each centre to the mean L, a, b, x, y of its pixels; an empty cell keeps its centre."""
     for k in range(len(centres)):
-        count = sums[k, 5]
+        count = sums[:, k, 5].sum()
         if count > 0:
             for f in range(5):
-                centres[k, f] = np.float32(sums[k, f] / count)
+                centres[k, f] = np.float32(sums[:, k, f].sum() / count)
 
 
 @kernel
@@ -196,23 +230,37 @@ def inlier_sums(
     for band in range(first, last):
         sums[band] = 0.0
         for y in range(height * band // bands, height * (band + 1) // bands):
-            for x in range(width):
-                d = disparity[y, x]
-                k = labels[y, x]
-                dx, dy = x - centres[k, 3], y - centres[k, 4]
-                residual = planes[k, 0] * dx + planes[k, 1] * dy + planes[k, 2] - d
-                if not abs(residual) <= reach:  # NaN is not within reach
-                    continue
+            start = 0
+            while start < width:
+                stop = run_end(labels[y], start)
+                k = labels[y, start]
+                slope, dy = float(planes[k, 0]), float(y - centres[k, 4])
+                offset = planes[k, 1] * dy + planes[k, 2]
+                from_centre = start - float(centres[k, 3])
+                run = disparity[y, start:stop]
+                count, sx, sxx, sd, sxd = 0.0, 0.0, 0.0, 0.0, 0.0
+                for x in range(len(run)):
+                    dx = from_centre + x
+                    # Without branches, which no processor can foresee; NaN is not within reach.
+                    near = abs(slope * dx + offset - run[x]) <= reach
+                    dx = dx if near else 0.0
+                    d = float(run[x]) if near else 0.0
+                    count += 1.0 if near else 0.0
+                    sx += dx
+                    sxx += dx * dx
+                    sd += d
+                    sxd += dx * d
                 s = sums[band, k]
-                s[0] += 1
-                s[1] += dx
-                s[2] += dy
-                s[3] += dx * dx
-                s[4] += dx * dy
-                s[5] += dy * dy
-                s[6] += d
-                s[7] += dx * d
-                s[8] += dy * d
+                s[0] += count
+                s[1] += sx
+                s[2] += count * dy
+                s[3] += sxx
+                s[4] += sx * dy
+                s[5] += count * dy * dy
+                s[6] += sd
+                s[7] += sxd
+                s[8] += sd * dy
+                start = stop
 
 
 @kernel
@@ -226,7 +274,8 @@ def refit_planes(sums: NDArray[np.float64], planes: NDArray[np.float32]) -> None
     for k in range(len(planes)):
         s = sums[0, k].copy()
         for band in range(1, bands):
-            s += sums[band, k]
+            for m in range(len(s)):
+                s[m] += sums[band, k, m]
         if s[0] == 0:
             continue
         mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]

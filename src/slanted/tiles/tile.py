@@ -135,7 +135,7 @@ def _tile(regions: Regions, own: Starts, edges: Starts) -> Tile:
             first = min(first, int(pixels[start[members]].min()) // width)
             last = max(last, int(pixels[start[members + 1] - 1].max()) // width + 1)
     segments = np.concatenate([own, others]).astype(np.int32)
-    # φ_pho looks at every other pixel: in an even row the window starts with the same ones.
+    # φ_pho looks at one pixel in SAMPLED; in such a row the window starts with the same ones.
     return Tile(segments, len(own), edges.astype(np.int32), first - first % SAMPLED, last)
 
 
