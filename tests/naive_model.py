@@ -168,7 +168,7 @@ def energies(labels, image, disparity, planes, edge_labels, settings, words, wei
         "crs": imp * crs,
         "col": col,
         "vis": sum(contradictions(points[i], disparity, planes[i]) for i in points),
-        "pho": sum(differing_bits(points[i], disparity, words, planes[i]) for i in points) / 31,
+        "pho": sum(differing_bits(points[i], disparity, words, planes[i]) for i in points) * 4 / 62,
     }
 
 

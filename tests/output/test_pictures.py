@@ -119,7 +119,7 @@ def test_the_energy_chart_shows_both_curves():
     steps = tuple(Iteration(90.0 - k, 80.0 + k, 5, "sweeps", 9) for k in range(3))
     nothing = np.zeros(0)
     energies = Energies(0, 0, 0, 0, 0, 0, 0, 0)
-    found = Inference(nothing, nothing, nothing, energies, 100.0, 99.0, 82.0, steps, nothing, 0.3)
+    found = Inference(nothing, nothing, nothing, energies, 100.0, 82.0, steps, nothing, 0.3)
     chart = energy_chart(found)
     for colour in (ENERGY_COLOUR, BOUND_COLOUR):
         assert (chart == colour).all(axis=2).sum() > 50

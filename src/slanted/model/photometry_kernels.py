@@ -26,7 +26,7 @@ def differing_bits(
     last: int,
     bits: Floats,
 ) -> None:
-    """Sum the bits by which census words differ, over a fourth of each set's pixels, for each plane.
+    """Sum bits by which census words differ, over a fourth of each set's pixels, for each plane.
 
     Parameters
     ----------
