@@ -23,7 +23,7 @@ def random_words(seed=0, shape=(12, 40)):
 def test_the_true_disparity_costs_nothing_and_hidden_pixels_a_constant():
     words = random_words()
     labels = np.zeros((12, 40), np.int32)
-    labels[:, :4] = 1  # out of view
+    labels[:, :8] = 1  # out of view, but for the last column
     regions = build_regions(labels)
     nothing = np.full(labels.shape, np.nan, np.float32)
     planes = np.zeros((2, 2, 3))
@@ -32,8 +32,8 @@ def test_the_true_disparity_costs_nothing_and_hidden_pixels_a_constant():
     cost = photometric_cost(regions, seen, planes)
     assert cost[0, 0] == 0
     assert cost[0, 1] > 0.4 * regions.size[0]
-    # A fourth of the pixels are looked at, one a row here, and count for four.
-    assert cost[1, 0] == 12 * 4 * HIDDEN / CENSUS_BITS
+    # A fourth of the pixels are looked at, two a row here, and count for four.
+    assert cost[1, 0] == 12 * 8 * HIDDEN / CENSUS_BITS
     np.testing.assert_array_equal(photometric_cost(regions, observe(regions, nothing), planes), 0)
     # Disparities counted from elsewhere make no difference, and weights do.
     low, shift = observe(regions, nothing, lowest=-5.0, words=words), np.array([0, 0, 5])
