@@ -14,8 +14,7 @@ from slanted.pipeline import reestimate
 from slanted.synthetic import make_scene
 
 STAGES = [
-    "rectification check",
-    "disparity range",
+    "first look",
     "matching",
     "segmentation",
     "regions",

@@ -281,18 +281,21 @@ def _match(
     from slanted.matching import find_matches
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.given import given_disparity
-    from slanted.matching.rectification import check_rectification
+    from slanted.matching.rectification import judge_rectification, measure_rectification
+    from slanted.threads import together
 
-    low = settings.matching.min_disparity
-    with stage("rectification check"):
-        rectification = check_rectification(left, right, settings.rectification, low)
+    low, rules = settings.matching.min_disparity, settings.rectification
+    with stage("first look"):
+        rectification, searched = together(
+            lambda: None if rules.check == "off" else measure_rectification(left, right, low),
+            lambda: disparity_range(left, right, settings.matching) if disparity is None else None,
+        )
+        judge_rectification(rectification, left, right, rules)
     if disparity is not None:
         with stage("matching"):
             size = left.shape[:2]
             given = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
         return _Matched(given, None, None, rectification)
-    with stage("disparity range"):
-        searched = disparity_range(left, right, settings.matching)
     with stage("matching"):
         if tiled is None:
             matched, confidence = find_matches(left, right, settings.matching, searched)

@@ -168,7 +168,7 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert len(said) == 1, stderr
     assert message in said[0]
     others = [line for line in stderr.splitlines() if line not in said]
-    stages = {"rectification check", "disparity range", "matching", "segmentation", "regions"}
+    stages = {"first look", "matching", "segmentation", "regions"}
     assert set(others) <= stages | {"inference"}
     assert sorted(files.rglob("*")) == before, "something was written"
 

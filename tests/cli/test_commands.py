@@ -14,8 +14,7 @@ from slanted.io import read_disparity, read_image
 from slanted.settings import Settings
 
 STAGES = [
-    "rectification check",
-    "disparity range",
+    "first look",
     "matching",
     "segmentation",
     "regions",
@@ -83,7 +82,7 @@ def test_run_can_stop_after_matching(pair, capsys):
         "run", "left.png", "right.png", "-o", "out", "--stop-after", "matching", "--json", "--quiet"
     )
     outcome = json.loads(capsys.readouterr().out)
-    assert set(outcome["seconds"]) == {"rectification check", "disparity range", "matching"}
+    assert set(outcome["seconds"]) == {"first look", "matching"}
     sparse, filled = np.load("out/disparity.npy"), np.load("out/disparity_filled.npy")
     known = np.isfinite(sparse)
     assert 0.5 < known.mean() < 1

@@ -242,3 +242,40 @@ def piece_origins(pieces: Ints, labels: Ints, count: int) -> tuple[Starts, Start
         size[flat[p]] += 1
         origin[flat[p]] = label[p]
     return size, origin
+
+
+@kernel
+def off_plane_rows(
+    labels: Ints,
+    centre: Floats,
+    planes: Floats,
+    matched: NDArray[np.float32],
+    lowest: float,
+    highest: float,
+    distance: float,
+    first: int,
+    last: int,
+    off: NDArray[np.bool_],
+) -> None:
+    """Mark the matches that are farther than `distance` from their segment's plane.
+
+    Parameters
+    ----------
+    labels, centre, planes
+        (H, W) segments, and (n, 2) and (n, 3) planes about their centres.
+    matched
+        (H, W) D(p), NaN where unknown, which is not off.
+    lowest, highest
+        Planes are cut off there.
+    distance
+        In pixels.
+    first, last
+        Rows to do.
+    off
+        (H, W), output.
+    """
+    for y in range(first, last):
+        for x in range(labels.shape[1]):
+            i = labels[y, x]
+            d = planes[i, 0] * (x - centre[i, 0]) + planes[i, 1] * (y - centre[i, 1]) + planes[i, 2]
+            off[y, x] = abs(min(max(d, lowest), highest) - matched[y, x]) > distance

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from slanted.inference.move_kernels import (
     MoveWeights,
     move_pixels,
+    off_plane_rows,
     piece_origins,
     segment_sums,
 )
-from slanted.inference.plane_kernels import draw_planes
 from slanted.matching.patch_kernels import find_patches
 from slanted.model.planes import check_planes, shifted_planes
 from slanted.model.visibility import SLACK
@@ -43,6 +43,7 @@ from slanted.regions.edges import adjacent_pairs
 from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Floats, Ints, Regions, Starts
 from slanted.segmentation.connectivity import rename, split_connected
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.settings_refinement import RefinementSettings
@@ -236,9 +237,10 @@ def _patches(
     if settings.split_size == 0:
         return np.full(regions.labels.shape, -1, np.int32)
     matched = np.ascontiguousarray(matched, np.float32)
-    drawn = np.empty(matched.shape, np.float32)
-    draw_planes(regions.labels, regions.centre, check_planes(regions, planes), drawn)
-    off = np.abs(np.clip(drawn, lowest, highest) - matched) > settings.split_distance
+    off = np.empty(matched.shape, np.bool_)
+    inputs = regions.labels, regions.centre, check_planes(regions, planes), matched
+    limits = float(lowest), float(highest), settings.split_distance
+    share(len(off), bound(off_plane_rows, (*inputs, *limits), off))
     patches: Ints = find_patches(off, matched, PATCH_STEP, settings.split_size)
     return patches
 
@@ -272,7 +274,9 @@ def fit_patches(labels: Ints, first: int, matched: Map, core: NDArray[np.bool_])
     fit. Slopes that a narrow patch
     cannot tell are level: they are drawn to zero as if by one match a pixel away.
     """
-    rows, columns = np.nonzero((labels >= first) & core)
+    rows, columns = np.nonzero(core)
+    inside = labels[rows, columns] >= first  # small pieces may have cut into a patch
+    rows, columns = rows[inside], columns[inside]
     number, d = labels[rows, columns] - first, matched[rows, columns].astype(np.float64)
     count = int(labels.max()) + 1 - first
 

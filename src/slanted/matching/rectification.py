@@ -85,18 +85,24 @@ def check_rectification(
         If ``settings.check`` is ``refuse`` and the vertical offset is above
         ``settings.refuse_offset``, or the images are swapped.
     """
-    if settings.check == "off":
-        return None
-    found = measure_rectification(left, right, min_disparity)
+    found = None if settings.check == "off" else measure_rectification(left, right, min_disparity)
+    judge_rectification(found, left, right, settings)
+    return found
+
+
+def judge_rectification(
+    found: RectificationCheck | None, left: Image, right: Image, settings: RectificationSettings
+) -> None:
+    """Warn of, or refuse, a pair by what was measured of it; see `check_rectification`."""
     if found is None:
-        return None
+        return
     if np.array_equal(left, right):
         warnings.warn(
             "left, right: both images are the same, so that every disparity is 0; check the names",
             SlantedWarning,
             stacklevel=2,
         )
-        return found
+        return
     offset = found.vertical_offset
     measured = f"{offset:.1f} px (median of {found.matches} matches)"
     if offset > settings.refuse_offset and settings.check == "refuse":
@@ -119,7 +125,6 @@ def check_rectification(
         if settings.check == "refuse":
             raise RectificationError(message)
         warnings.warn(message, SlantedWarning, stacklevel=2)
-    return found
 
 
 def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:

@@ -86,13 +86,13 @@ def observe(
     """
     given = as_disparity_map(disparity, "disparity")
     _check_size("disparity", given, regions)
-    known = given - lowest
+    known = given - lowest if lowest else given
     confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
     _check_size("weights", confidence, regions)
     if words is not None:
         _check_size("words", words.left, regions)
         _check_size("words", words.right, regions)
-    if not (np.isfinite(confidence).all() and confidence.min() >= 0):
+    if weights is not None and not (np.isfinite(confidence).all() and confidence.min() >= 0):
         raise InputError(
             "weights: expected finite numbers of at least 0, got others; set disparity to NaN "
             "where there is no confidence"

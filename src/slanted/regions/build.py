@@ -12,6 +12,7 @@ from slanted.regions.labels import check_labels
 from slanted.regions.moments import set_moments, union_moments
 from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Regions
+from slanted.threads import together
 
 
 def build_regions(labels: Any, image: Any = None) -> Regions:
@@ -36,19 +37,27 @@ def build_regions(labels: Any, image: Any = None) -> Regions:
     count = int(checked.max()) + 1
 
     runs = row_runs(checked)
-    pixel_order, pixel_start = segment_sets(checked, runs, count)
-    size = pixel_start[1:] - pixel_start[:-1]
-    centre, covariance = set_moments(pixel_order, pixel_start, width)
 
-    edges, boundary_length = adjacent_pairs(checked, runs, count)
-    adjacency = adjacency_lists(edges, count)
-    boundary_pixels, boundary_start = boundary_sets(checked, runs, adjacency)
-    boundary_centre, boundary_covariance = set_moments(boundary_pixels, boundary_start, width)
+    def segments() -> tuple[Any, ...]:
+        pixels, start = segment_sets(checked, runs, count)
+        size = start[1:] - start[:-1]
+        histograms = None if colours is None else colour_histograms(checked, colours, size)
+        return pixels, start, size, set_moments(pixels, start, width), histograms
+
+    def boundaries() -> tuple[Any, ...]:
+        pairs = adjacent_pairs(checked, runs, count)
+        adjacency = adjacency_lists(pairs[0], count)
+        pixels, start = boundary_sets(checked, runs, adjacency)
+        hulls = convex_hulls(pixels, start, height, width)
+        return pairs, adjacency, pixels, start, set_moments(pixels, start, width), hulls
+
+    # The longest first, in this thread; the others are shorter and share what threads there are.
+    boundary, segment, junctions = together(boundaries, segments, lambda: find_junctions(checked))
+    pixel_order, pixel_start, size, (centre, covariance), histograms = segment
+    (edges, boundary_length), adjacency, boundary_pixels, boundary_start = boundary[:4]
+    (boundary_centre, boundary_covariance), (hull_points, hull_start) = boundary[4:]
     union_centre, union_covariance = union_moments(size, centre, covariance, edges)
-    hull_points, hull_start = convex_hulls(boundary_pixels, boundary_start, height, width)
-
-    (junctions3, position3), (junctions4, position4) = find_junctions(checked)
-    histograms = None if colours is None else colour_histograms(checked, colours, size)
+    (junctions3, position3), (junctions4, position4) = junctions
     return Regions(
         labels=checked,
         pixel_order=pixel_order,
