@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
@@ -64,16 +64,27 @@ def share_rows(count: int, work: Share, smallest: int = 1) -> NDArray[Any]:
 
 
 def together(*tasks: Callable[[], Any]) -> list[Any]:
-    """Run tasks at once, the first in this thread, and return what they give, in order."""
-    threads = current_threads()
-    if threads == 1 or len(tasks) == 1:
+    """Run tasks, as many at once as there are threads, and return what they give, in order."""
+    threads = min(current_threads(), len(tasks))
+    if threads <= 1:
         return [task() for task in tasks]
-    handed_over = [_helpers(threads - 1).submit(_alone, task) for task in tasks[1:]]
+    results: list[Any] = [None] * len(tasks)
+    waiting = iter(range(len(tasks)))  # from which each thread takes the next
+
+    def work() -> None:
+        for number in waiting:
+            results[number] = tasks[number]()
+
+    helpers = _helpers(current_threads() - 1)
+    handed_over = [helpers.submit(_alone, work) for _ in range(threads - 1)]
     try:
-        first = _alone(tasks[0])
+        _alone(work)
     finally:
-        wait(handed_over)  # whatever happens, nobody writes to arrays of a call that is over
-    return [first, *(task.result() for task in handed_over)]
+        for helper in handed_over:
+            helper.exception()  # waits: nobody writes to arrays of a call that is over
+    for helper in handed_over:
+        helper.result()
+    return results
 
 
 def bound(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:

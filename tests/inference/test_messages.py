@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 import naive_inference as naive
 from inference.graphs import paper_like, random_tables, small_map
+from regions.label_maps import voronoi
 from slanted.errors import InputError
-from slanted.inference.colouring import colour_classes
+from slanted.inference import blocks
+from slanted.inference.blocks import Block
 from slanted.inference.messages import (
     Messages,
     build_problem,
@@ -19,8 +21,9 @@ from slanted.inference.messages import (
     dual,
     dual_terms,
 )
-from slanted.inference.messages_sweep import Schedule, Sweeper
+from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import build_topology
+from slanted.model.factor_graph import FactorGraph
 
 seeds = st.integers(0, 10_000)
 EPSILONS = (0.0, 0.1, 1.0)
@@ -32,10 +35,9 @@ def counts_of(counts):
 
 
 def single(topology, plane=(), label=()):
-    """A schedule of one variable."""
-    planes, labels = np.array(plane, np.int32), np.array(label, np.int32)
+    """A block of one variable."""
     edges = np.arange(len(topology.touching[0]) - 1, dtype=np.int32)
-    return Schedule([planes], [labels], edges, edges)
+    return Block(np.array(plane, np.int32), edges, np.array(label, np.int32))
 
 
 def some_graph(seed):
@@ -142,31 +144,69 @@ def test_the_bound_stays_below_when_messages_dwarf_the_costs():
         assert energy - 1.0 <= certified_bound(graph, messages) <= energy
 
 
+def check_blocks(graph, most):
+    """Every variable is in one block or on the border, and no factor in two blocks."""
+    topology = build_topology(graph)
+    assert len(topology.blocks) <= most
+    planes, labels = np.full(len(graph.plane_costs), -1), np.full(len(graph.edges), -1)
+    reduced = np.zeros(len(graph.edges), int)
+    for k, block in enumerate([topology.border, *topology.blocks]):
+        assert (planes[block.planes] == -1).all()
+        assert (labels[block.labels] == -1).all()
+        planes[block.planes], labels[block.labels] = k, k
+        reduced[block.edges] += 1
+    assert planes.min(initial=0) >= 0
+    assert labels.min(initial=0) >= 0
+    assert (reduced == 1).all()
+    scopes = planes[graph.edges], labels[graph.junctions3], labels[graph.junctions4]
+    for scope in scopes:
+        for met in scope:
+            assert len({k for k in met if k > 0}) <= 1
+    # A label reads the messages of its edge, which the planes of another block must not write.
+    for e, (i, j) in enumerate(graph.edges):
+        assert labels[e] == 0 or planes[i] == planes[j] == labels[e]
+    return topology
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.integers(1, 4))
+def test_blocks_share_no_factor(seed, smallest):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SMALLEST_BLOCK", smallest)  # even small maps are cut
+        check_blocks(some_graph(seed), 4)
+
+
 @settings(max_examples=30, deadline=None)
 @given(seeds)
-def test_colours_separate_variables_of_one_factor(seed):
-    graph = some_graph(seed)
-    topology = build_topology(graph)
-    for classes, scopes, count in (
-        (topology.plane_classes, [graph.edges], len(graph.plane_costs)),
-        (topology.label_classes, [graph.junctions3, graph.junctions4], len(graph.edges)),
-    ):
-        colour = np.full(count, -1)
-        for k, members in enumerate(classes):
-            assert (colour[members] == -1).all()
-            colour[members] = k
-        assert (colour >= 0).all()
-        for scope in scopes:
-            ordered = np.sort(colour[scope], axis=1)
-            assert (ordered[:, 1:] != ordered[:, :-1]).all()
+def test_blocks_of_any_graph_share_no_factor(seed):
+    """Factors at random, as no map has them; some variables are in none."""
+    rng = np.random.default_rng(seed)
+    n, e = rng.integers(2, 30), rng.integers(4, 40)
+    first = rng.integers(0, n - 1, e)
+    graph = FactorGraph(
+        edges=np.stack([first, rng.integers(first + 1, n)], axis=1).astype(np.int32),
+        plane_costs=np.zeros((n, 1)),
+        label_costs=np.zeros((e, 4)),
+        edge_costs=np.zeros((e, 4, 1, 1)),
+        junctions3=np.array([rng.permutation(e)[:3] for _ in range(9)], np.int32),
+        junction3_costs=np.zeros((4, 4, 4)),
+        junctions4=np.array([rng.permutation(e)[:4] for _ in range(3)], np.int32),
+        junction4_kinds=np.zeros(3, np.int32),
+        junction4_costs=np.zeros((4, 4, 4, 4, 4)),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SMALLEST_BLOCK", 1)
+        check_blocks(graph, 4)
 
 
-def test_a_wheel_needs_three_or_four_colours():
-    rim = [(k, k % 5 + 1) for k in range(1, 6)]
-    wheel = np.array([(0, k) for k in range(1, 6)] + rim, np.int32)
-    classes = colour_classes([wheel], 6)
-    assert len(classes) == 4
-    assert classes[0].tolist() == [0]
+def test_a_map_of_many_segments_is_cut_into_blocks_of_like_size():
+    graph = paper_like(voronoi(80, 240, 600, 1), 1, 0)
+    topology = check_blocks(graph, 4)
+    assert len(topology.blocks) == 4
+    sizes = [len(block.planes) for block in topology.blocks]
+    assert min(sizes) > 0.15 * 600
+    assert len(topology.border.planes) < 0.2 * 600
+    assert len(topology.border.labels) < 0.3 * len(graph.edges)
 
 
 def test_bad_graphs_are_named():

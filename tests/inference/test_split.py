@@ -41,7 +41,7 @@ def test_sweeps_and_exchanges_climb_one_dual(count, sweeps, epsilon):
     part = parts_of(graph, count, count)
     counts = {"plane_count": 0.5, "label_count": 0.2, "factor_count": 1.5}
     topology, problem = build_topology(graph), build_problem(graph, **counts)
-    parts = cut(graph, topology, part)
+    parts = cut(graph, part)
     copy = divide(problem, parts)
     assert max(int(c.max(initial=1)) for c in parts.copies) >= 2
     start = naive.random_messages(graph, 0)

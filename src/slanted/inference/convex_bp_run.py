@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.inference.colouring import Ints
 from slanted.inference.decode import Decoder, Labelling
 from slanted.inference.messages import Messages, Problem, dual_terms, rounded_down
 from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_topology import Topology
 from slanted.model.factor_graph import FactorGraph
+from slanted.regions.structure import Ints
 
 Rule = Literal["gap", "progress", "sweeps"]
 

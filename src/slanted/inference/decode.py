@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.inference.colouring import Ints
 from slanted.inference.decode_kernels import (
     JunctionCosts,
     decide_labels,
@@ -28,6 +27,7 @@ from slanted.inference.messages_kernels import reduce_labels
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
+from slanted.regions.structure import Ints
 from slanted.threads import bound, share_rows
 
 MOST_ROUNDS = 100

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats
 from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
+from slanted.regions.structure import Ints
 
 NONE = -1
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists
 from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
+from slanted.regions.structure import Ints
 
 JunctionCosts = tuple[Ints, Ints, Floats]
 """Scopes (J, k) in edges, kinds (J,) and tables (kinds, 4^k)."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.colouring import Ints
 from slanted.inference.decode_chain_kernels import NONE, order_labels, read_chain, solve_chain
 from slanted.inference.decode_kernels import (
     JunctionCosts,
@@ -23,6 +22,7 @@ from slanted.inference.decode_kernels import (
 from slanted.inference.messages_kernels import Floats, Lists
 from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
+from slanted.regions.structure import Ints
 
 
 @kernel

@@ -26,10 +26,10 @@ from math import fsum, inf
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Junctions, add_rows, edges_to_labels
 from slanted.inference.messages_label_kernels import junctions_to_first
 from slanted.model.factor_graph import LABELS, FactorGraph
+from slanted.regions.structure import Ints
 from slanted.threads import share
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)

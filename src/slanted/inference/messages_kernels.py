@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.colouring import Ints, Starts
 from slanted.kernel import kernel
+from slanted.regions.structure import Ints, Starts
 
 Floats = NDArray[np.float64]
 Lists = tuple[Starts, Ints, Ints]
@@ -195,15 +195,18 @@ def outgoing(incoming: Floats, belief: Floats, share: float, out: Floats) -> Non
 @kernel
 def plane_beliefs(
     star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats, epsilon: float,
-    to_first: Floats, to_second: Floats,
+    to_first: Floats, to_second: Floats, first: int, last: int,
 ) -> Floats:  # fmt: skip
-    """Return B_i = θ_i + Σ_α μ_{α→i} of every segment, (n, N); arguments as `update_planes`."""
-    beliefs = plane_costs.copy()
-    everyone = np.arange(len(beliefs)).astype(np.int32)
-    incoming = np.empty((largest_share(everyone, star[0]), beliefs.shape[1]))
-    for i in everyone:
+    """Return B_i = θ_i + Σ_α μ_{α→i} of the segments `first` … `last` − 1, (last − first, N).
+
+    Other arguments as `update_planes`.
+    """
+    beliefs = plane_costs[first:last].copy()
+    members = np.arange(first, last).astype(np.int32)
+    incoming = np.empty((largest_share(members, star[0]), beliefs.shape[1]))
+    for i in members:
         _star_messages(
-            i, star, reduced, to_first, to_second, counts, epsilon, incoming, beliefs[i]
+            i, star, reduced, to_first, to_second, counts, epsilon, incoming, beliefs[i - first]
         )  # fmt: skip
     return beliefs
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import (
     Floats,
     Junctions,
@@ -18,6 +17,7 @@ from slanted.inference.messages_kernels import (
 )
 from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
+from slanted.regions.structure import Ints
 
 
 @kernel
@@ -119,15 +119,18 @@ def update_labels(
 @kernel
 def label_beliefs(
     touching: Lists, label_costs: Floats, from_edges: Floats,
-    three: Junctions, four: Junctions, epsilon: float,
+    three: Junctions, four: Junctions, epsilon: float, first: int, last: int,
 ) -> Floats:  # fmt: skip
-    """Return B_o = θ_o + Σ_α μ_{α→o} of every edge, (E, 4); arguments as `update_labels`."""
-    beliefs = label_costs + from_edges
-    everyone = np.arange(len(beliefs)).astype(np.int32)
-    incoming = np.empty((largest_share(everyone, touching[0]), LABELS))
+    """Return B_o = θ_o + Σ_α μ_{α→o} of the edges `first` … `last` − 1, (last − first, 4).
+
+    Other arguments as `update_labels`.
+    """
+    beliefs = label_costs[first:last] + from_edges[first:last]
+    members = np.arange(first, last).astype(np.int32)
+    incoming = np.empty((largest_share(members, touching[0]), LABELS))
     work = np.empty(LABELS**3)
-    for e in everyone:
-        _label_messages(e, touching, three, four, epsilon, incoming, beliefs[e], work)
+    for e in members:
+        _label_messages(e, touching, three, four, epsilon, incoming, beliefs[e - first], work)
     return beliefs
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.inference.colouring import Ints, colour_classes
+from slanted.inference.blocks import Block, make_blocks
 from slanted.inference.messages_kernels import Lists
 from slanted.model.factor_graph import FactorGraph
+from slanted.regions.structure import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +24,18 @@ class Topology:
     touching
         Junctions of each edge (3-way ones, then 4-way ones numbered on from them), ascending, and
         its slot in them.
-    plane_classes
-        Segments by colour: those of one colour share no edge.
-    label_classes
-        Edges by colour: those of one colour share no junction.
+    blocks, border
+        All variables: those of different blocks share no factor.
     """
 
     star: Lists
     touching: Lists
-    plane_classes: list[Ints]
-    label_classes: list[Ints]
+    blocks: list[Block]
+    border: Block
 
 
 def build_topology(graph: FactorGraph) -> Topology:
-    """List the factors of every variable and colour the variables.
+    """List the factors of every variable and cut the graph into blocks.
 
     Raises
     ------
@@ -48,12 +47,9 @@ def build_topology(graph: FactorGraph) -> Topology:
     _check_scopes("edges", graph.edges, segments)
     _check_scopes("junctions3", graph.junctions3, edges)
     _check_scopes("junctions4", graph.junctions4, edges)
-    return Topology(
-        star=_lists([graph.edges], segments),
-        touching=_lists([graph.junctions3, graph.junctions4], edges),
-        plane_classes=colour_classes([graph.edges], segments),
-        label_classes=colour_classes([graph.junctions3, graph.junctions4], edges),
-    )
+    star = _lists([graph.edges], segments)
+    touching = _lists([graph.junctions3, graph.junctions4], edges)
+    return Topology(star, touching, *make_blocks(graph, star))
 
 
 def _lists(scopes: list[Ints], count: int) -> Lists:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.inference.colouring import Ints
+from slanted.inference.blocks import Block
 from slanted.inference.convex_bp_run import Rule, Run, Solution, starting_messages
 from slanted.inference.messages import (
     Junctions3or4,
@@ -38,9 +38,10 @@ from slanted.inference.messages import (
     reparametrised,
 )
 from slanted.inference.messages_kernels import Floats
-from slanted.inference.messages_sweep import Schedule, Sweeper
+from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import FactorGraph
+from slanted.regions.structure import Ints
 from slanted.threads import together
 
 MOST_COPIES = 4
@@ -58,33 +59,32 @@ class Parts:
         `to_label` (E,), of `to_junctions3` (J3, 3) and of `to_junctions4` (J4, 4).
     copies
         M_α, in the same order and for each message: (E,) three times, (J3,), (J4,).
-    schedules
+    blocks
         The variables of each part.
     """
 
     owners: tuple[Ints, ...]
     copies: tuple[Ints, ...]
-    schedules: list[Schedule]
+    blocks: list[Block]
 
 
-def cut(graph: FactorGraph, topology: Topology, part_of_segment: Ints) -> Parts:
+def cut(graph: FactorGraph, part_of_segment: Ints) -> Parts:
     """Give each plane to the part of its segment and each label to that of its first segment."""
     first, second = part_of_segment[graph.edges[:, 0]], part_of_segment[graph.edges[:, 1]]
     three, four = first[graph.junctions3], first[graph.junctions4]
     edge_copies = _distinct(np.stack([first, second], axis=1))
-    schedules = [
-        Schedule(
-            plane_classes=[c[part_of_segment[c] == part] for c in topology.plane_classes],
-            label_classes=[c[first[c] == part] for c in topology.label_classes],
-            plane_edges=_where((first == part) | (second == part)),
-            label_edges=_where(first == part),
+    blocks = [
+        Block(
+            planes=_where(part_of_segment == part),
+            edges=_where((first == part) | (second == part)),
+            labels=_where(first == part),
         )
         for part in range(int(part_of_segment.max(initial=-1)) + 1)
     ]
     return Parts(
         owners=(first, second, first, three, four),
         copies=(edge_copies, edge_copies, edge_copies, _distinct(three), _distinct(four)),
-        schedules=schedules,
+        blocks=blocks,
     )
 
 
@@ -169,7 +169,7 @@ def part_sweepers(
     """Return what sweeps each part: copies of factors, and own costs that include `moved`."""
     planes, labels = reparametrised(graph, copy, moved)
     problem = replace(copy, plane_costs=planes, label_costs=labels)
-    return [Sweeper(problem, topology, schedule) for schedule in parts.schedules]
+    return [Sweeper(problem, topology, block) for block in parts.blocks]
 
 
 def sweep_own(
@@ -191,13 +191,13 @@ def sweep_own(
     found = Messages.zeros(graph)
 
     def one(part: int) -> None:
-        sweeper = Sweeper(problem, topology, parts.schedules[part])
+        sweeper = Sweeper(problem, topology, parts.blocks[part])
         messages = sweep_parts([sweeper], divided, sweeps, epsilon)[0]
         for owner, field in zip(parts.owners, fields(Messages), strict=True):
             own = owner == part
             getattr(found, field.name)[own] = getattr(messages, field.name)[own]
 
-    together(*(partial(one, part) for part in range(len(parts.schedules))))
+    together(*(partial(one, part) for part in range(len(parts.blocks))))
     return found
 
 
@@ -248,7 +248,7 @@ def solve_split(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count
     )
     topology = topology or build_topology(graph)
-    parts = cut(graph, topology, part.astype(np.int32))
+    parts = cut(graph, part.astype(np.int32))
     copy = divide(problem, parts)
     start = starting_messages(graph, messages)
     run = Run(graph, problem, topology, start, gap_tolerance)

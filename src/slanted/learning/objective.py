@@ -48,7 +48,7 @@ from slanted.learning.soft_kernels import (
 )
 from slanted.learning.weighted import problem_without_edges, weigh
 from slanted.model.factor_graph import LABELS
-from slanted.regions.structure import Floats, Ints
+from slanted.regions.structure import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +182,8 @@ class _Soft(_Solver):
         boltzmann_tables(self.features, epsilon, self.table, self.offset)
         graph = weigh(self.example, weights, self.graph.edge_costs)
         self.problem = problem_without_edges(graph)
-        # The order of inference's sweeps, colour by colour.
-        self.everyone = _joined(self.topology.plane_classes)
-        self.edges = _joined(self.topology.label_classes)
+        self.everyone = np.arange(len(graph.plane_costs), dtype=np.int32)
+        self.edges = np.arange(len(graph.edges), dtype=np.int32)
         self.from_edges = np.empty(shape[:2])
         self._gather()
 
@@ -264,10 +263,6 @@ class _Hard(_Solver):
             self.features, from_edges, messages.to_label, messages.to_first, messages.to_second
         )
         return self._expectations(self.problem, of_edges)
-
-
-def _joined(classes: list[Ints]) -> Ints:
-    return np.concatenate([np.empty(0, np.int32), *classes])
 
 
 def _beliefs(costs: Floats, tau: float) -> Floats:

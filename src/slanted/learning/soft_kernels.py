@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.colouring import Ints
 from slanted.inference.messages_kernels import Floats, Lists, largest_share, outgoing
 from slanted.kernel import kernel
 from slanted.labels import BoundaryLabel
 from slanted.model.factor_graph import LABELS
+from slanted.regions.structure import Ints
 
 Singles = NDArray[np.float32]
 Features = tuple[Floats, Singles, float, float]
