@@ -334,6 +334,29 @@ def inlier_moments(start, du, dv, disparity, weight, planes, reach):
     return np.array(rows)
 
 
+def fit_robustly(points, level, spread, reaches):
+    """Two planes: from a level one and from all points, refitted to the points near them."""
+
+    def fit(plane, reach):
+        near = [p for p in points if abs(plane @ [p[0], p[1], 1] - p[2]) <= reach]
+        weight = np.array([p[3] for p in near])
+        if weight.sum() < 3:
+            return plane, False
+        u, v, d = np.array(near)[:, :3].T
+        if np.linalg.det(np.cov([u, v], aweights=weight, ddof=0)) <= spread:
+            return plane, False
+        root = np.sqrt(weight)
+        design = np.stack([u, v, np.ones(len(u))], axis=1)
+        return np.linalg.lstsq(root[:, None] * design, root * d, rcond=None)[0], True
+
+    start = np.array([0, 0, level])
+    everywhere, told = fit(start, np.inf)
+    planes = [start, everywhere]
+    for reach in reaches:
+        planes = [fit(plane, reach)[0] for plane in planes]
+    return planes, told
+
+
 def hidden_pixels(disparity):
     """Pixels that fall outside the right view, or onto the place of a nearer one."""
     height, width = disparity.shape

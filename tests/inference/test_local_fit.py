@@ -9,7 +9,7 @@ import naive
 from slanted.inference.drawing import draw_disparity, hidden_pixels
 from slanted.inference.local_fit import fill_from_neighbours, fit_local_planes
 from slanted.inference.particles import propose
-from slanted.inference.plane_kernels import inlier_moments
+from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.observations import observe
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
@@ -86,6 +86,25 @@ def test_moments_equal_their_naive_twin(seed, reach):
     ours = inlier_moments(start, du, dv, disparity, np.abs(weight), planes, reach)
     twin = naive.inlier_moments(start, du, dv, disparity, np.abs(weight), planes, reach)
     np.testing.assert_allclose(ours, twin, atol=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_robust_fits_equal_their_naive_twin(seed):
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([[0], np.cumsum(rng.integers(0, 25, 4))])
+    du, dv = rng.integers(-9, 10, (2, start[-1])).astype(float)
+    disparity = 0.2 * du - 0.1 * dv + rng.choice([0, 20], start[-1]) + rng.normal(0, 1, start[-1])
+    weight = rng.uniform(0.5, 2, start[-1])
+    level, spread = rng.uniform(0, 20, 4), rng.uniform(0, 40, 4)
+    reaches = np.array([20.0, 10.0, 5.0])
+    planes, told = fit_robustly(start, du, dv, disparity, weight, level, spread, reaches)
+    for i in range(4):
+        own = slice(start[i], start[i + 1])
+        points = list(zip(du[own], dv[own], disparity[own], weight[own], strict=True))
+        expected, slopes = naive.fit_robustly(points, level[i], spread[i], reaches)
+        np.testing.assert_allclose(planes[i], expected, atol=1e-8)
+        assert told[i] == slopes
 
 
 @settings(max_examples=20, deadline=None)

@@ -114,7 +114,9 @@ def solve(
     if incumbent is not None:
         run.propose(run.decoder.labelling(*incumbent))
     sweeper = Sweeper(problem, topology)
-    rule: Rule = "gap" if run.check(0, epsilon) else "sweeps"
+    # A run that looks at the bound once more only does not look at it before.
+    closed = run.check(0, epsilon) if len(schedule) > check_every or not schedule else run.begin()
+    rule: Rule = "gap" if closed else "sweeps"
     for sweep, current in enumerate(schedule if rule != "gap" else [], start=1):
         sweeper.sweep(run.messages, current)
         if sweep % check_every and sweep != len(schedule):
@@ -127,9 +129,8 @@ def solve(
         if sweep > settled + check_every and run.progress() <= progress_tolerance:
             rule = "progress"
             break
-    beliefs = sweeper.plane_beliefs(run.messages, epsilon)
     run.finish(decode, epsilon)
-    return run.solution(beliefs, rule)
+    return run.solution(sweeper.plane_beliefs(run.messages, epsilon), rule)
 
 
 def _annealing(sweeps: int) -> list[float]:

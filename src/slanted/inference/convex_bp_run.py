@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum, inf
+from math import fsum, inf, nan
 from typing import Literal
 
 import numpy as np
@@ -31,9 +31,9 @@ class Trace:
     sweep
         Sweeps done.
     dual
-        D_ε of the messages, at the ε of the last sweep.
+        D_ε of the messages, at the ε of the last sweep; not a number where it was not looked at.
     bound
-        Certified D_0 of the messages.
+        Certified D_0 of the messages; −∞ where it was not looked at.
     energy
         Of the best labelling so far, infinite before the first.
     """
@@ -130,6 +130,11 @@ class Run:
         self.bound = max(self.bound, bound)
         self.rows.append((sweep, fsum(np.concatenate(terms)), bound, self.best.energy))
         return self.best.energy - self.bound <= self._gap_tolerance
+
+    def begin(self) -> bool:
+        """Write down where the run starts, without dual and bound; the gap is open."""
+        self.rows.append((0, nan, -inf, self.best.energy))
+        return False
 
     def progress(self) -> float:
         """Return by how much the dual rose since the last check, relative to itself."""

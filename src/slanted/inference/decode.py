@@ -23,7 +23,6 @@ from slanted.inference.decode_kernels import (
 )
 from slanted.inference.decode_star_kernels import descend_stars, stars_that_gain
 from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
-from slanted.inference.messages_kernels import reduce_labels
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
@@ -70,6 +69,7 @@ class Decoder:
         self._graph = graph
         self._problem = problem or build_problem(graph)
         self._topology = topology or build_topology(graph)
+        self._sweeper = Sweeper(self._problem, self._topology)
         self._ends = np.array(graph.edges, np.int32)
         self._three = _junction_costs(graph.junctions3, self._problem.three)
         self._four = _junction_costs(graph.junctions4, self._problem.four)
@@ -97,24 +97,19 @@ class Decoder:
 
     def independent(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
         """Let each variable take the state of its least belief, ties by the lowest index."""
-        sweeper = Sweeper(self._problem, self._topology)
-        planes = sweeper.plane_beliefs(messages, epsilon).argmin(axis=1)
-        labels = sweeper.label_beliefs(messages, epsilon).argmin(axis=1)
+        planes = self._sweeper.plane_beliefs(messages, epsilon).argmin(axis=1)
+        labels = self._sweeper.label_beliefs(messages, epsilon).argmin(axis=1)
         return self._measured(planes.astype(np.int32), labels.astype(np.int32))
 
     def sequential(self, messages: Messages) -> Labelling:
         """Decide planes, then labels, each given all those before it and messages for the rest."""
         graph, problem = self._graph, self._problem
-        reduced = np.empty((len(graph.edges), problem.edge_costs.shape[2]))
-        everyone = np.arange(len(graph.edges), dtype=np.int32)
-        reduce_labels(
-            everyone, problem.edge_costs, messages.to_label, problem.edge_counts, 0.0, reduced
-        )
         planes = decide_planes(
-            self._topology.star, problem.plane_costs, reduced, messages.to_first, messages.to_second
-        )
+            self._topology.star, problem.plane_costs, self._sweeper.reduced(messages, 0.0),
+            messages.to_first, messages.to_second,
+        )  # fmt: skip
         pairs = planes[graph.edges[:, 0]] * graph.plane_costs.shape[1] + planes[graph.edges[:, 1]]
-        label_costs = problem.label_costs + problem.edge_costs[everyone, :, pairs]
+        label_costs = problem.label_costs + problem.edge_costs[np.arange(len(pairs)), :, pairs]
         labels = decide_labels(
             self._topology.touching, label_costs, self._three, self._four,
             messages.to_junctions3, messages.to_junctions4,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.plane_kernels import inlier_moments
+from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import shifted_planes
 from slanted.model.potentials import disparity_cost
 from slanted.regions.structure import Floats, Regions
-from slanted.threads import share_rows
+from slanted.threads import share, share_rows
 
-FEWEST_MATCHES = 3
 ENOUGH_FOR_LEVEL = 10
 """Matches that are believed even where they cannot tell a slope."""
 SMALLEST_SPREAD = 0.02
@@ -56,20 +55,23 @@ def fit_own_matches(
         (n, 3); (n,) whether the matches tell a plane; (n,) how many there are.
     """
     matches = observations.segments
-    level = np.zeros((regions.count, 3))
-    level[:, 2] = _medians(matches, regions.count)
-    candidates = []
-    for start in (level, _solve(regions, moments_near(matches, level, np.inf), level)):
-        planes = start
-        for reach in REACHES:
-            planes = _solve(regions, moments_near(matches, planes, reach * K), planes)
-        candidates.append(planes)
-    stacked = np.stack(candidates, axis=1)
-    best = np.argmin(disparity_cost(regions, observations, stacked, K), axis=1)
-    planes = stacked[np.arange(regions.count), best]
+    arrays = matches.du, matches.dv, matches.disparity, matches.weight
+    level = _medians(matches, regions.count)
+    uu, uv, vv = regions.covariance.T
+    spread = SMALLEST_SPREAD * (uu * vv - uv * uv) + 1e-9
+    reaches = K * np.array(REACHES)
+
+    def some(first: int, last: int) -> tuple[Floats, NDArray[np.bool_]]:
+        start, own = matches.start[first : last + 1], slice(first, last)
+        found: tuple[Floats, NDArray[np.bool_]]
+        found = fit_robustly(start, *arrays, level[own], spread[own], reaches)
+        return found
+
+    candidates, told = map(np.concatenate, zip(*share(regions.count, some), strict=True))
+    best = np.argmin(disparity_cost(regions, observations, candidates, K), axis=1)
     matched = np.diff(matches.start)
-    fitted = _is_fitted(regions, moments_near(matches, planes, np.inf))
-    return planes, fitted | (matched >= ENOUGH_FOR_LEVEL), matched
+    known = told | (matched >= ENOUGH_FOR_LEVEL)
+    return candidates[np.arange(regions.count), best], known, matched
 
 
 def fill_unknown(
@@ -98,11 +100,12 @@ def sampled_residuals(
     """
     matches = observations.segments
     size = np.diff(matches.start)
-    chosen = np.arange(len(matches.du))
-    if number is not None:
-        chosen = chosen + np.repeat(number - matches.start[:-1], size)
-    chosen = np.flatnonzero(chosen % NOISE_SAMPLED == 0)
-    a, b, c = planes[np.repeat(np.arange(len(planes)), size)[chosen]].T
+    if number is None:
+        chosen = np.arange(0, len(matches.du), NOISE_SAMPLED)
+    else:
+        places = np.arange(len(matches.du)) + np.repeat(number - matches.start[:-1], size)
+        chosen = np.flatnonzero(places % NOISE_SAMPLED == 0)
+    a, b, c = planes[np.repeat(np.arange(len(planes), dtype=np.int32), size)[chosen]].T
     du, dv, disparity = (v[chosen] for v in (matches.du, matches.dv, matches.disparity))
     residuals: Floats = np.abs(a * du + b * dv + c - disparity)
     return residuals
@@ -163,25 +166,3 @@ def normal_equations(moments: Floats) -> tuple[Floats, Floats]:
     uu, uv, vv, u, v, one, ud, vd, d = moments.T
     normal = np.stack([uu, uv, u, uv, vv, v, u, v, one], axis=1).reshape(-1, 3, 3)
     return normal, np.stack([ud, vd, d], axis=1)
-
-
-def _solve(regions: Regions, moments: Floats, otherwise: Floats) -> Floats:
-    """Solve every segment's normal equations; segments with too few matches keep their plane."""
-    normal, right = normal_equations(moments)
-    fitted = _is_fitted(regions, moments)
-    planes = otherwise.copy()
-    planes[fitted] = np.linalg.solve(normal[fitted], right[fitted][..., None])[..., 0]
-    return planes
-
-
-def _is_fitted(regions: Regions, moments: Floats) -> NDArray[np.bool_]:
-    """Return which segments have enough matches, and spread widely enough."""
-    uu, uv, vv, u, v, one = moments.T[:6]
-    weight = np.maximum(one, 1e-12)
-    cuu, cuv, cvv = (m / weight for m in (uu, uv, vv))
-    u, v = u / weight, v / weight
-    spread = (cuu - u * u) * (cvv - v * v) - (cuv - u * v) ** 2
-    uu, uv, vv = regions.covariance.T
-    return np.asarray(
-        (one >= FEWEST_MATCHES) & (spread > SMALLEST_SPREAD * (uu * vv - uv * uv) + 1e-9)
-    )

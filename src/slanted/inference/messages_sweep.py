@@ -69,13 +69,17 @@ class Sweeper:
 
         More exactly D_0 ≤ C + min B_i, and no labelling with y_i = k costs less than C + B_i(k).
         """
-        edges = np.arange(len(self._reduced), dtype=np.int32)
-        share(len(edges), lambda a, b: self._reduce(messages, epsilon, edges[a:b]))
         inputs = (
-            self._topology.star, self._problem.plane_costs, self._reduced,
+            self._topology.star, self._problem.plane_costs, self.reduced(messages, epsilon),
             self._problem.edge_counts, epsilon, messages.to_first, messages.to_second,
         )  # fmt: skip
         return share_rows(len(self._problem.plane_costs), bound(plane_beliefs, inputs))
+
+    def reduced(self, messages: Messages, epsilon: float) -> Floats:
+        """Return the tables of all edges minimised over labels, (E, N²), until the next call."""
+        edges = np.arange(len(self._reduced), dtype=np.int32)
+        share(len(edges), lambda a, b: self._reduce(messages, epsilon, edges[a:b]))
+        return self._reduced
 
     def label_beliefs(self, messages: Messages, epsilon: float) -> Floats:
         """Return B_o of all labels, (E, 4)."""
