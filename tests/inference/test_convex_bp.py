@@ -167,7 +167,7 @@ def test_a_warm_start_keeps_the_bound():
 
 def test_threads_do_not_change_a_bit():
     graph = paper_like(checks(25, 30).repeat(2, axis=0).repeat(2, axis=1), 2, 0, 0.1)
-    assert len(build_topology(graph).blocks) > 1
+    assert len(build_topology(graph).phases[0]) > 1
     for epsilon in (0.0, 0.5):
         found = []
         for threads in (1, 2, 3):

@@ -144,27 +144,35 @@ def test_the_bound_stays_below_when_messages_dwarf_the_costs():
         assert energy - 1.0 <= certified_bound(graph, messages) <= energy
 
 
-def check_blocks(graph, most):
-    """Every variable is in one block or on the border, and no factor in two blocks."""
+def check_phases(graph):
+    """Every variable is updated once, and of no factor by two blocks of a phase."""
     topology = build_topology(graph)
-    assert len(topology.blocks) <= most
     planes, labels = np.full(len(graph.plane_costs), -1), np.full(len(graph.edges), -1)
-    reduced = np.zeros(len(graph.edges), int)
-    for k, block in enumerate([topology.border, *topology.blocks]):
-        assert (planes[block.planes] == -1).all()
-        assert (labels[block.labels] == -1).all()
-        planes[block.planes], labels[block.labels] = k, k
-        reduced[block.edges] += 1
-    assert planes.min(initial=0) >= 0
-    assert labels.min(initial=0) >= 0
-    assert (reduced == 1).all()
-    scopes = planes[graph.edges], labels[graph.junctions3], labels[graph.junctions4]
-    for scope in scopes:
-        for met in scope:
-            assert len({k for k in met if k > 0}) <= 1
-    # A label reads the messages of its edge, which the planes of another block must not write.
-    for e, (i, j) in enumerate(graph.edges):
-        assert labels[e] == 0 or planes[i] == planes[j] == labels[e]
+    reduced = np.full(len(graph.edges), -1)
+    number, phase_of = 0, []
+    for k, phase in enumerate(topology.phases):
+        for block in phase:
+            for known, members in (
+                (planes, block.planes),
+                (labels, block.labels),
+                (reduced, block.edges),
+            ):
+                assert (known[members] == -1).all()
+                known[members] = number
+            number += 1
+            phase_of.append(k)
+    phase_of = np.array(phase_of)
+    for known in (planes, labels, reduced):
+        assert known.min(initial=0) >= 0
+    for met in (*planes[graph.edges], *labels[graph.junctions3], *labels[graph.junctions4]):
+        different = sorted(set(met))
+        assert len(set(phase_of[different])) == len(different)
+    for e, ends in enumerate(graph.edges):
+        # A plane needs the reduced table of its edge by the time that it is updated, and a label
+        # the messages of both planes, which nobody may be writing meanwhile.
+        assert reduced[e] == min(planes[ends])
+        for plane in planes[ends]:
+            assert plane == labels[e] or phase_of[plane] < phase_of[labels[e]]
     return topology
 
 
@@ -173,7 +181,7 @@ def check_blocks(graph, most):
 def test_blocks_share_no_factor(seed, smallest):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SMALLEST_BLOCK", smallest)  # even small maps are cut
-        check_blocks(some_graph(seed), 4)
+        check_phases(some_graph(seed))
 
 
 @settings(max_examples=30, deadline=None)
@@ -196,17 +204,17 @@ def test_blocks_of_any_graph_share_no_factor(seed):
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SMALLEST_BLOCK", 1)
-        check_blocks(graph, 4)
+        check_phases(graph)
 
 
 def test_a_map_of_many_segments_is_cut_into_blocks_of_like_size():
     graph = paper_like(voronoi(80, 240, 600, 1), 1, 0)
-    topology = check_blocks(graph, 4)
-    assert len(topology.blocks) == 4
-    sizes = [len(block.planes) for block in topology.blocks]
-    assert min(sizes) > 0.15 * 600
-    assert len(topology.border.planes) < 0.2 * 600
-    assert len(topology.border.labels) < 0.3 * len(graph.edges)
+    blocks, borders, rest = check_phases(graph).phases
+    assert (len(blocks), len(borders)) == (4, 3)
+    assert min(len(block.planes) for block in blocks) > 0.15 * 600
+    assert sum(len(border.planes) for border in borders) < 0.2 * 600
+    assert len(rest[0].planes) == 0
+    assert len(rest[0].labels) < 0.02 * len(graph.edges)
 
 
 def test_bad_graphs_are_named():

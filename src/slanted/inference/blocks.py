@@ -1,9 +1,9 @@
-"""Blocks of variables that may be updated at once, and the border between them.
+"""Blocks of variables that may be updated at once.
 
-A sweep goes through the variables of a block one after the other, through all blocks at once, and
-then through the border. Variables of different blocks share no factor: a run depends neither on the
-number of threads nor on their timing, and every update stays a step of coordinate ascent, which
-updating all variables at once would not be.
+A sweep goes through phases one after the other, in a phase through all blocks at once, and in a
+block through its variables one after the other. Variables of different blocks of a phase share no
+factor: a run depends neither on the number of threads nor on their timing, and every update stays a
+step of coordinate ascent, which updating all variables at once would not be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slanted.model.factor_graph import FactorGraph
 from slanted.regions.structure import Ints
 
 BLOCKS = 4
-"""More serve more threads, and make the border longer."""
+"""More serve more threads, and make borders longer."""
 SMALLEST_BLOCK = 64
 """Segments; handing over fewer takes longer than updating them."""
 
@@ -33,7 +33,7 @@ class Block:
     planes
         Segments whose planes to update.
     edges
-        Those of these segments that no other block has.
+        Those of these segments that no block before it has.
     labels
         Edges whose labels to update, after the planes.
     """
@@ -43,11 +43,11 @@ class Block:
     labels: Ints
 
 
-def make_blocks(graph: FactorGraph, star: Lists) -> tuple[list[Block], Block]:
-    """Cut a graph into blocks and the border between them; small ones are one block.
+def make_phases(graph: FactorGraph, star: Lists) -> list[list[Block]]:
+    """Cut a graph into blocks, the borders between them, and labels that are in neither.
 
-    Breadth-first search gives each segment a level; neighbours are at most a level apart. A few
-    whole levels, evenly spaced, are the border.
+    Breadth-first search gives each segment a level; neighbours are at most a level apart. Whole
+    levels, evenly spaced, are the borders. A graph that is too small is one block.
 
     Parameters
     ----------
@@ -56,33 +56,37 @@ def make_blocks(graph: FactorGraph, star: Lists) -> tuple[list[Block], Block]:
     star
         Edges of each segment, and its side of them.
     """
-    of_segment = _cut_levels(_levels(star, graph.edges))
+    of_segment, blocks = _cut_levels(_levels(star, graph.edges))
     first, second = of_segment[graph.edges.T]
-    # An edge's label is in the block of its segments if they agree, and all its junctions do too.
-    of_label = np.where(first == second, first, 0)
-    for scopes in (graph.junctions3, graph.junctions4):
-        around = of_label[scopes]
-        torn = (around > 0).any(axis=1) & (around.max(axis=1, initial=0) != _least_block(around))
-        of_label[scopes[torn].ravel()] = 0
-    of_edge = np.maximum(first, second)  # a border segment leaves it to the other, if there is one
-    blocks = [
+    # A label goes with its segments; where one is of a border, with that, because it comes later.
+    of_label = np.maximum(first, second)
+    of_edge = np.minimum(first, second)
+    rest = 2 * blocks - 1
+    for low, high in ((0, blocks), (blocks, rest)):
+        for scopes in (graph.junctions3, graph.junctions4):
+            around = of_label[scopes]
+            inside = (around >= low) & (around < high)
+            most = np.where(inside, around, low).max(axis=1, initial=low)
+            least = np.where(inside, around, high - 1).min(axis=1, initial=high - 1)
+            torn = (most > least)[:, None] & inside  # a junction of two blocks of one phase
+            of_label[scopes[torn]] = rest
+    made = [
         Block(_where(of_segment == k), _where(of_edge == k), _where(of_label == k))
-        for k in range(int(of_segment.max(initial=0)) + 1)
+        for k in range(rest + 1)
     ]
-    return blocks[1:], blocks[0]
+    return [made[:blocks], made[blocks:rest], made[rest:]]
 
 
-def _cut_levels(levels: Ints) -> Ints:
-    """Return the block of each segment, from 1 on, or 0 on the border."""
+def _cut_levels(levels: Ints) -> tuple[Ints, int]:
+    """Return where each segment is, blocks before borders, and how many blocks there are."""
     count = np.bincount(levels, minlength=1)
     blocks = min(BLOCKS, len(levels) // SMALLEST_BLOCK)
     ends = np.searchsorted(np.cumsum(count), len(levels) * np.arange(1, blocks) / max(blocks, 1))
     if blocks < 2 or (np.diff([-1, *ends, len(count)]) < 2).any():  # too few levels in between
-        return np.ones(len(levels), np.int32)
-    block_of_level = 1 + np.searchsorted(ends, np.arange(len(count)))
-    block_of_level[ends] = 0
-    blocks_of_segments: Ints = block_of_level[levels].astype(np.int32)
-    return blocks_of_segments
+        return np.zeros(len(levels), np.int32), 1
+    place = np.searchsorted(ends, np.arange(len(count)))
+    place[ends] = blocks + np.arange(blocks - 1)
+    return place[levels].astype(np.int32), blocks
 
 
 @kernel
@@ -115,12 +119,6 @@ def _levels(star: Lists, ends: Ints) -> Ints:
         if count > 0:
             origin = queue[count - 1]
     return levels
-
-
-def _least_block(around: Ints) -> Ints:
-    """Return the least block, other than the border, in each row."""
-    least: Ints = np.where(around > 0, around, BLOCKS + 1).min(axis=1, initial=BLOCKS + 1)
-    return least
 
 
 def _where(mask: NDArray[np.bool_]) -> Ints:

@@ -27,7 +27,7 @@ from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.regions.structure import Ints
-from slanted.threads import bound, share_rows
+from slanted.threads import bound, share_rows, together
 
 MOST_ROUNDS = 100
 """Each round gains or is the last, so this ends nothing but a very long tail."""
@@ -69,7 +69,7 @@ class Decoder:
         self._graph = graph
         self._problem = problem or build_problem(graph)
         self._topology = topology or build_topology(graph)
-        self._sweeper = Sweeper(self._problem, self._topology)
+        self._sweeper, self._other = (Sweeper(self._problem, self._topology) for _ in range(2))
         self._ends = np.array(graph.edges, np.int32)
         self._three = _junction_costs(graph.junctions3, self._problem.three)
         self._four = _junction_costs(graph.junctions4, self._problem.four)
@@ -105,7 +105,7 @@ class Decoder:
         """Decide planes, then labels, each given all those before it and messages for the rest."""
         graph, problem = self._graph, self._problem
         planes = decide_planes(
-            self._topology.star, problem.plane_costs, self._sweeper.reduced(messages, 0.0),
+            self._topology.star, problem.plane_costs, self._other.reduced(messages, 0.0),
             messages.to_first, messages.to_second,
         )  # fmt: skip
         pairs = planes[graph.edges[:, 0]] * graph.plane_costs.shape[1] + planes[graph.edges[:, 1]]
@@ -136,7 +136,9 @@ class Decoder:
 
         Polishing both and choosing then costs twice the time and gains next to nothing.
         """
-        candidates = self.independent(messages, epsilon), self.sequential(messages)
+        candidates = together(
+            lambda: self.independent(messages, epsilon), lambda: self.sequential(messages)
+        )
         return self.polish(min(candidates, key=lambda found: found.energy))
 
     def _measured(self, planes: Ints, labels: Ints) -> Labelling:

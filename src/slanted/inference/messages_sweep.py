@@ -35,17 +35,15 @@ class Sweeper:
     def __init__(self, problem: Problem, topology: Topology, only: Block | None = None) -> None:
         self._problem = problem
         self._topology = topology
-        self._blocks = topology.blocks if only is None else [only]
-        self._border = topology.border if only is None else None
+        self._phases = topology.phases if only is None else [[only]]
         edges, labels, pairs = problem.edge_costs.shape
         self._reduced = np.empty((edges, pairs))
         self._from_edges = np.empty((edges, labels))
 
     def sweep(self, messages: Messages, epsilon: float) -> None:
         """Replace every message once: exact ascent of D_ε in one variable's messages at a time."""
-        together(*(partial(self._update, block, messages, epsilon) for block in self._blocks))
-        if self._border is not None:
-            self._update(self._border, messages, epsilon)
+        for phase in self._phases:
+            together(*(partial(self._update, block, messages, epsilon) for block in phase))
 
     def _update(self, block: Block, messages: Messages, epsilon: float) -> None:
         """Replace the messages of a block's planes, then of its labels."""

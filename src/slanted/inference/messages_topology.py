@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.inference.blocks import Block, make_blocks
+from slanted.inference.blocks import Block, make_phases
 from slanted.inference.messages_kernels import Lists
 from slanted.model.factor_graph import FactorGraph
 from slanted.regions.structure import Ints
@@ -24,14 +24,13 @@ class Topology:
     touching
         Junctions of each edge (3-way ones, then 4-way ones numbered on from them), ascending, and
         its slot in them.
-    blocks, border
-        All variables: those of different blocks share no factor.
+    phases
+        Blocks of all variables; those of different blocks of a phase share no factor.
     """
 
     star: Lists
     touching: Lists
-    blocks: list[Block]
-    border: Block
+    phases: list[list[Block]]
 
 
 def build_topology(graph: FactorGraph) -> Topology:
@@ -49,7 +48,7 @@ def build_topology(graph: FactorGraph) -> Topology:
     _check_scopes("junctions4", graph.junctions4, edges)
     star = _lists([graph.edges], segments)
     touching = _lists([graph.junctions3, graph.junctions4], edges)
-    return Topology(star, touching, *make_blocks(graph, star))
+    return Topology(star, touching, make_phases(graph, star))
 
 
 def _lists(scopes: list[Ints], count: int) -> Lists:
