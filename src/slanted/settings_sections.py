@@ -154,8 +154,8 @@ class InferenceSettings(Section):
     mixture_neighbours: float = setting(
         0.75, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
     )
-    sweeps: int = setting(6, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
-    check_every: int = setting(6, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
+    sweeps: int = setting(4, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    check_every: int = setting(4, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
     gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
     progress_tolerance: float = setting(
         1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0

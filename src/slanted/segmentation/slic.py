@@ -26,10 +26,8 @@ from slanted.segmentation.connectivity import Labels, connected_segments
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
-    feature_sums,
-    inlier_sums,
-    mean_features,
-    refit_planes,
+    cell_sums,
+    move_cells,
 )
 from slanted.threads import bound, share
 
@@ -40,6 +38,8 @@ BANDS = 4
 """Of rows that are summed on their own, by any thread."""
 BAND_OVERLAP = 4
 """Rows of cells that a band sees beyond each of its ends."""
+LARGE_STEP = 8.0
+"""Pixels, the side of a cell whose means and plane need not be of all its rows."""
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
 
@@ -122,7 +122,7 @@ def _assign_cells(
     centres = np.zeros((cells, 5), np.float32)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     planes = np.zeros((cells, 3), np.float32)
-    features, moments = np.empty((BANDS, cells, 6), np.int64), np.empty((BANDS, cells, 9))
+    sums = np.empty((BANDS, cells, 6), np.int64), np.empty((BANDS, cells, 9))
     weights = (
         np.float32((settings.compactness / step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
@@ -130,25 +130,22 @@ def _assign_cells(
     )
     inputs = lab, seen, centres, planes, columns, rows, *weights
 
-    def take_means() -> None:
-        share(BANDS, bound(feature_sums, (lab, labels), features))
-        mean_features(features, centres)
+    # Of large cells half the rows say enough, other ones each time.
+    alternate = 2 if step >= LARGE_STEP else 1
 
-    def refit(reach: float) -> None:
-        share(BANDS, bound(inlier_sums, (seen, labels, centres, planes, reach), moments))
-        refit_planes(moments, planes)
+    def move(reach: float, turn: int) -> None:
+        pixels = lab, seen, labels, centres, planes, reach, turn % alternate, alternate
+        share(BANDS, bound(cell_sums, pixels, *sums))
+        move_cells(*sums, centres, planes)
 
-    take_means()
+    reach = -1.0 if disparity is None else settings.truncation
+    move(-1.0, 0)
     if disparity is not None:
         # Every cell starts with a level plane at its median disparity, then tilts.
         planes[:, 2] = cell_medians(seen, columns, rows)
-        refit(2 * settings.truncation)
-        refit(settings.truncation)
-    for k in range(settings.iterations):
-        if k > 0:
-            take_means()
-            if disparity is not None:
-                refit(settings.truncation)
+        move(2 * reach, 1)
+    for turn in range(settings.iterations):
+        move(reach, turn)
         share(len(rows) - 1, bound(assign, inputs, labels))
     return labels
 

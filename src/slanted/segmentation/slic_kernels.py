@@ -114,64 +114,6 @@ def assign(
 
 
 @kernel
-def feature_sums(
-    lab: NDArray[np.uint8],
-    labels: NDArray[np.int32],
-    first: int,
-    last: int,
-    sums: NDArray[np.int64],
-) -> None:
-    """Sum L, a, b, x, y and 1 over the pixels of each cell, run by run of each row.
-
-    Parameters
-    ----------
-    lab, labels
-        (3, H, W) and (H, W).
-    first, last
-        Bands to do, of as many as `sums` has entries.
-    sums
-        (bands, cells, 6), output.
-    """
-    height, width = labels.shape
-    bands = len(sums)
-    for band in range(first, last):
-        sums[band] = 0
-        for y in range(height * band // bands, height * (band + 1) // bands):
-            start = 0
-            while start < width:
-                stop = run_end(labels[y], start)
-                s = sums[band, labels[y, start]]
-                for f in range(3):
-                    run, total = lab[f, y, start:stop], np.uint32(0)
-                    for x in range(len(run)):
-                        total += np.uint32(run[x])
-                    s[f] += total
-                s[3] += (start + stop - 1) * (stop - start) // 2
-                s[4] += y * (stop - start)
-                s[5] += stop - start
-                start = stop
-
-
-@kernel
-def run_end(row: NDArray[np.int32], start: int) -> int:
-    """Return where the run of equal labels ends that begins at `start`."""
-    stop = start + 1
-    while stop < len(row) and row[stop] == row[start]:
-        stop += 1
-    return stop
-
-
-@kernel
-def mean_features(sums: NDArray[np.int64], centres: NDArray[np.float32]) -> None:
-    """Set each centre to the mean L, a, b, x, y of its pixels; an empty cell keeps its centre."""
-    for k in range(len(centres)):
-        count = sums[:, k, 5].sum()
-        if count > 0:
-            for f in range(5):
-                centres[k, f] = np.float32(sums[:, k, f].sum() / count)
-
-
-@kernel
 def cell_medians(
     disparity: NDArray[np.float32],
     grid_columns: NDArray[np.int32],
@@ -197,95 +139,150 @@ def cell_medians(
 
 
 @kernel
-def inlier_sums(
+def cell_sums(
+    lab: NDArray[np.uint8],
     disparity: NDArray[np.float32],
     labels: NDArray[np.int32],
     centres: NDArray[np.float32],
     planes: NDArray[np.float32],
     reach: float,
+    row: int,
+    step: int,
     first: int,
     last: int,
-    sums: NDArray[np.float64],
+    features: NDArray[np.int64],
+    moments: NDArray[np.float64],
 ) -> None:
-    """Sum, for each cell, what `refit_planes` needs of the pixels within `reach` of its plane.
+    """Sum, for each cell, what `move_cells` needs of its pixels, run by run of each row.
 
-    Rows are cut into as many bands as `sums` has entries, and each is summed on its own: the result
+    Rows are cut into as many bands as there are sums, and each is summed on its own: the result
     does not depend on who does which.
 
     Parameters
     ----------
-    disparity, labels
-        (H, W), NaN where unknown.
+    lab, disparity, labels
+        (3, H, W) and (H, W); disparity is NaN where unknown, and not read if `reach` is negative.
     centres, planes
         (cells, 5) and (cells, 3) of the cells.
     reach
-        Pixels.
+        Pixels by which a disparity may be off the plane of its cell to be an inlier.
+    row, step
+        Only the rows `row`, `row` + `step` and so on are looked at.
     first, last
         Bands to do.
-    sums
-        (bands, cells, 9), output.
+    features
+        (bands, cells, 6), output: sums of L, a, b, x, y and 1.
+    moments
+        (bands, cells, 9), output: sums of 1, x, y, xx, xy, yy, d, xd, yd over inliers, x and y
+        counted from the cell's centre.
     """
     height, width = labels.shape
-    bands = len(sums)
+    bands = len(features)
     for band in range(first, last):
-        sums[band] = 0.0
-        for y in range(height * band // bands, height * (band + 1) // bands):
-            start = 0
+        features[band] = 0
+        moments[band] = 0.0
+        top = height * band // bands
+        for y in range(top + (row - top) % step, height * (band + 1) // bands, step):
+            own, start = labels[y], 0
             while start < width:
-                stop = run_end(labels[y], start)
-                k = labels[y, start]
-                slope, dy = float(planes[k, 0]), float(y - centres[k, 4])
-                offset = planes[k, 1] * dy + planes[k, 2]
-                from_centre = start - float(centres[k, 3])
-                run = disparity[y, start:stop]
-                count, sx, sxx, sd, sxd = 0.0, 0.0, 0.0, 0.0, 0.0
-                for x in range(len(run)):
-                    dx = from_centre + x
-                    # Without branches, which no processor can foresee; NaN is not within reach.
-                    near = abs(slope * dx + offset - run[x]) <= reach
-                    dx = dx if near else 0.0
-                    d = float(run[x]) if near else 0.0
-                    count += 1.0 if near else 0.0
-                    sx += dx
-                    sxx += dx * dx
-                    sd += d
-                    sxd += dx * d
-                s = sums[band, k]
-                s[0] += count
-                s[1] += sx
-                s[2] += count * dy
-                s[3] += sxx
-                s[4] += sx * dy
-                s[5] += count * dy * dy
-                s[6] += sd
-                s[7] += sxd
-                s[8] += sd * dy
+                k = own[start]
+                stop = start + 1
+                while stop < width and own[stop] == k:
+                    stop += 1
+                size, f = stop - start, features[band, k]
+                for channel in range(3):
+                    run, total = lab[channel, y, start:stop], np.uint32(0)
+                    for x in range(len(run)):
+                        total += np.uint32(run[x])
+                    f[channel] += total
+                f[3] += (start + stop - 1) * size // 2
+                f[4] += y * size
+                f[5] += size
+                if reach >= 0:
+                    _add_inliers(
+                        disparity[y, start:stop], start - float(centres[k, 3]),
+                        y - float(centres[k, 4]), planes[k], reach, moments[band, k],
+                    )  # fmt: skip
                 start = stop
 
 
 @kernel
-def refit_planes(sums: NDArray[np.float64], planes: NDArray[np.float32]) -> None:
-    """Fit each cell's plane by least squares to the pixels of `inlier_sums`, all bands together.
+def _add_inliers(
+    disparity: NDArray[np.float32],
+    left: float,
+    dy: float,
+    plane: NDArray[np.float32],
+    reach: float,
+    sums: NDArray[np.float64],
+) -> None:
+    """Add the moments of a run of pixels that begins at `left`, `dy`."""
+    slope, offset = float(plane[0]), plane[1] * dy + plane[2]
+    count, sx, sxx, sd, sxd = 0.0, 0.0, 0.0, 0.0, 0.0
+    for x in range(len(disparity)):
+        dx = left + x
+        # Without branches, which no processor can foresee; NaN is not within reach.
+        near = abs(slope * dx + offset - disparity[x]) <= reach
+        dx = dx if near else 0.0
+        d = float(disparity[x]) if near else 0.0
+        count += 1.0 if near else 0.0
+        sx += dx
+        sxx += dx * dx
+        sd += d
+        sxd += dx * d
+    sums[0] += count
+    sums[1] += sx
+    sums[2] += count * dy
+    sums[3] += sxx
+    sums[4] += sx * dy
+    sums[5] += count * dy * dy
+    sums[6] += sd
+    sums[7] += sxd
+    sums[8] += sd * dy
 
-    Planes are about the cell's centre. A cell with fewer than three such pixels, or with all of
-    them on a line, gets their mean disparity, level; one with none keeps its plane.
+
+@kernel
+def move_cells(
+    features: NDArray[np.int64],
+    moments: NDArray[np.float64],
+    centres: NDArray[np.float32],
+    planes: NDArray[np.float32],
+) -> None:
+    """Move each centre to the mean of its pixels, and fit each plane to its inliers, in place.
+
+    Planes are about the cell's centre, and fitted by least squares. A cell with fewer than three
+    inliers, or with all of them on a line, gets their mean disparity, level; one with none keeps
+    its plane. A cell without pixels stays as it is.
     """
-    bands = len(sums)
-    for k in range(len(planes)):
-        s = sums[0, k].copy()
-        for band in range(1, bands):
-            for m in range(len(s)):
-                s[m] += sums[band, k, m]
-        if s[0] == 0:
+    bands = len(features)
+    s = np.empty(9)
+    for k in range(len(centres)):
+        count = features[:, k, 5].sum()
+        if count == 0:
             continue
-        mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]
-        xx, xy, yy = s[3] / s[0] - mx * mx, s[4] / s[0] - mx * my, s[5] / s[0] - my * my
-        xd, yd = s[7] / s[0] - mx * md, s[8] / s[0] - my * md
-        determinant = xx * yy - xy * xy
-        slope_x, slope_y = 0.0, 0.0
-        if s[0] >= 3 and determinant > SMALLEST_DETERMINANT * (xx + yy) ** 2:
-            slope_x = (yy * xd - xy * yd) / determinant
-            slope_y = (xx * yd - xy * xd) / determinant
-        planes[k, 0] = slope_x
-        planes[k, 1] = slope_y
-        planes[k, 2] = md - slope_x * mx - slope_y * my
+        old_x, old_y = float(centres[k, 3]), float(centres[k, 4])
+        for f in range(5):
+            centres[k, f] = np.float32(features[:, k, f].sum() / count)
+        for m in range(9):
+            s[m] = 0.0
+            for band in range(bands):
+                s[m] += moments[band, k, m]
+        if s[0] > 0:
+            _fit_plane(s, planes[k])
+        to_x, to_y = centres[k, 3] - old_x, centres[k, 4] - old_y
+        planes[k, 2] += planes[k, 0] * to_x + planes[k, 1] * to_y
+
+
+@kernel
+def _fit_plane(s: NDArray[np.float64], plane: NDArray[np.float32]) -> None:
+    """Write the plane of least squares of some moments, or a level one."""
+    mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]
+    xx, xy, yy = s[3] / s[0] - mx * mx, s[4] / s[0] - mx * my, s[5] / s[0] - my * my
+    xd, yd = s[7] / s[0] - mx * md, s[8] / s[0] - my * md
+    determinant = xx * yy - xy * xy
+    slope_x, slope_y = 0.0, 0.0
+    if s[0] >= 3 and determinant > SMALLEST_DETERMINANT * (xx + yy) ** 2:
+        slope_x = (yy * xd - xy * yd) / determinant
+        slope_y = (xx * yd - xy * xd) / determinant
+    plane[0] = slope_x
+    plane[1] = slope_y
+    plane[2] = md - slope_x * mx - slope_y * my
