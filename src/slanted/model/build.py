@@ -8,20 +8,20 @@ from slanted.model.compatibility_kernels import edge_tables
 from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
-from slanted.model.photometry import photometric_cost
+from slanted.model.photometry import photometric_rows
 from slanted.model.planes import check_particles, edge_planes
 from slanted.model.potentials import (
-    boundary_cost,
+    boundary_rows,
     boundary_shape,
     colour_cost,
-    disparity_cost,
+    disparity_rows,
     junction3_cost,
     junction4_cost,
 )
-from slanted.model.visibility import visibility_cost
+from slanted.model.visibility import visibility_rows
 from slanted.regions.structure import Floats, Regions
 from slanted.settings import ModelSettings
-from slanted.threads import bound, share
+from slanted.threads import share, share_rows
 
 
 def build_factor_graph(
@@ -47,26 +47,37 @@ def build_factor_graph(
     """
     particles = check_particles(regions, particles)
     weights = settings.weights
-    plane_costs = weights.seg * disparity_cost(
-        regions, observations, particles, settings.truncation
-    )
-    if weights.vis:
-        plane_costs += weights.vis * visibility_cost(regions, observations, particles)
-    if weights.pho:
-        plane_costs += weights.pho * photometric_cost(regions, observations, particles)
-    inputs = (
-        edge_planes(regions, particles),
-        *boundary_shape(regions),
-        settings.lambda_occ,
-        settings.lambda_hinge,
-        settings.lambda_imp,
-        boundary_cost(regions, observations, particles, settings.truncation),
-        weights.bdy1,
-        weights.bdy2,
-    )
+
+    def costs_of_planes(first: int, last: int) -> Floats:
+        some = particles, first, last
+        costs = weights.seg * disparity_rows(
+            observations.segments, particles, settings.truncation, first, last
+        )
+        if weights.vis:
+            costs += weights.vis * visibility_rows(regions, observations, *some)
+        if weights.pho:
+            costs += weights.pho * photometric_rows(regions, observations, *some)
+        return costs
+
     count = particles.shape[1]
     edge_costs = np.empty((regions.number_of_edges, LABELS, count, count))
-    share(len(edge_costs), bound(edge_tables, inputs, edge_costs))
+    corners, corner_start, moments = boundary_shape(regions)
+
+    def tabulate_edges(first: int, last: int) -> None:
+        own = slice(first, last)
+        planes = edge_planes(regions, particles, own)
+        # Of both segments of an edge, side by side.
+        boundary = boundary_rows(observations, planes, settings.truncation, first, last)
+        edge_tables(
+            planes, corners, corner_start[first : last + 1], moments[own],
+            settings.lambda_occ, settings.lambda_hinge, settings.lambda_imp,
+            boundary, weights.bdy1, weights.bdy2, edge_costs[own],
+        )  # fmt: skip
+
+    # A thread does all tables of its segments, then of its edges: it hands over twice, not five
+    # times.
+    plane_costs = share_rows(regions.count, costs_of_planes)
+    share(len(edge_costs), tabulate_edges)
     return FactorGraph(
         edges=regions.edges,
         plane_costs=plane_costs,

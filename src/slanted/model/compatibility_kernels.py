@@ -71,8 +71,6 @@ def edge_tables(
     boundary: Floats,
     weight_bdy1: float,
     weight_bdy2: float,
-    first: int,
-    last: int,
     tables: Floats,
 ) -> None:
     """Tabulate w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2, one edge at a time while its table is in the cache.
@@ -85,14 +83,12 @@ def edge_tables(
         (E, 2, N), sums of φ^TP over B_ij for the planes of i and of j.
     weight_bdy1, weight_bdy2
         The weights.
-    first, last
-        Edges to do.
     tables
         (E, 4, N, N), output.
     """
     count = planes.shape[2]
     scratch = _scratch(corner_start, count)
-    for e in range(first, last):
+    for e in range(len(planes)):
         hull = corners[corner_start[e] : corner_start[e + 1]]
         table = tables[e]
         _compatibility(

@@ -18,7 +18,7 @@ from slanted.model.planes import check_particles
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Floats, Regions
 from slanted.settings_matching import CENSUS_BITS
-from slanted.threads import bound, share
+from slanted.threads import share_rows
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -50,11 +50,20 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
         (n, N, 3) α, β, γ about the centres of the segments.
     """
     planes = check_particles(regions, particles)
+    return share_rows(
+        len(planes), lambda *some: photometric_rows(regions, observations, planes, *some)
+    )
+
+
+def photometric_rows(
+    regions: Regions, observations: Observations, planes: Floats, first: int, last: int
+) -> Floats:
+    """Return φ_pho of the segments `first` … `last` − 1; `planes` are those of all."""
     words, seen = observations.words, observations.unmatched
     if words is None:
-        return np.zeros(planes.shape[:2])
-    inputs = (
-        regions.pixel_start,
+        return np.zeros((last - first, planes.shape[1]))
+    bits: Floats = differing_bits(
+        regions.pixel_start[first : last + 1],
         regions.pixel_order,
         words.left,
         words.right,
@@ -62,9 +71,7 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
         SLACK,
         float(MOST),
         float(HIDDEN),
-        regions.centre,
-        planes + np.array([0, 0, seen.lowest]),
+        regions.centre[first:last],
+        planes[first:last] + np.array([0, 0, seen.lowest]),
     )
-    bits = np.empty(planes.shape[:2])
-    share(len(bits), bound(differing_bits, inputs, bits))
     return seen.weight * SAMPLED / CENSUS_BITS * bits

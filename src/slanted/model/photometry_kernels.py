@@ -22,10 +22,7 @@ def differing_bits(
     hidden: float,
     centre: Floats,
     planes: Floats,
-    first: int,
-    last: int,
-    bits: Floats,
-) -> None:
+) -> Floats:
     """Sum bits by which census words differ, over a fourth of each set's pixels, for each plane.
 
     Parameters
@@ -46,17 +43,20 @@ def differing_bits(
         (sets, 2) u, v about which the planes are.
     planes
         (sets, N, 3).
-    first, last
-        Sets to do.
+
+    Returns
+    -------
     bits
-        (sets, N), output.
+        (sets, N).
     """
     width = left.shape[1]
+    sets, count, _ = planes.shape
+    bits = np.empty((sets, count))
     largest = 0
-    for k in range(first, last):
+    for k in range(sets):
         largest = max(largest, start[k + 1] - start[k])
     xs, ys = np.empty(largest, np.int32), np.empty(largest, np.int32)
-    for k in range(first, last):
+    for k in range(sets):
         looked_at = 0
         for p in pixels[start[k] : start[k + 1]]:
             y = p // width
@@ -64,7 +64,7 @@ def differing_bits(
             if (x + 2 * y) & 3 == 0:
                 xs[looked_at], ys[looked_at] = x, y
                 looked_at += 1
-        for m in range(planes.shape[1]):
+        for m in range(count):
             a, b, c = planes[k, m]
             total = 0.0
             for n in range(looked_at):
@@ -82,3 +82,4 @@ def differing_bits(
                 beside = np.int64(popcount(word ^ right[y, min(column + 1, width - 1)]))
                 total += min(here + share * (beside - here), most)
             bits[k, m] = total
+    return bits

@@ -68,12 +68,13 @@ def shifted_planes(planes: Floats, shift: Floats) -> Floats:
     return moved
 
 
-def edge_planes(regions: Regions, particles: Floats) -> Floats:
+def edge_planes(regions: Regions, particles: Floats, some: slice = slice(None)) -> Floats:
     """Return the particles of both segments of each edge about the centre of B_ij, (E, 2, N, 3).
 
     So γ is the disparity in the middle of the boundary and the two sides can be compared. The
     paper's φ_occ writes d̂_i(p, y_front), which would put the plane of j about the centre of i;
-    here each plane is moved from its own centre.
+    here each plane is moved from its own centre. `some` are the edges to do.
     """
-    shift = regions.boundary_centre[:, None] - regions.centre[regions.edges]
-    return shifted_planes(particles[regions.edges], shift[:, :, None])
+    edges = regions.edges[some]
+    shift = regions.boundary_centre[some, None] - regions.centre[edges]
+    return shifted_planes(particles[edges], shift[:, :, None])

@@ -39,7 +39,39 @@ def disparity_cost(
     K
         Truncation in pixels, ``settings.truncation``.
     """
-    return _truncated_sums(observations.segments, check_particles(regions, particles), K)
+    planes = check_particles(regions, particles)
+    return share_rows(
+        len(planes), lambda *some: disparity_rows(observations.segments, planes, K, *some)
+    )
+
+
+def disparity_rows(matches: Matches, planes: Floats, K: float, first: int, last: int) -> Floats:
+    """Return Σ φ^TP over the matches of each of the sets `first` … `last` − 1, (last − first, M).
+
+    Parameters
+    ----------
+    matches
+        Of all sets.
+    planes
+        (sets, M, 3) of all sets, about their centres.
+    K
+        Truncation in pixels.
+    first, last
+        Sets to do.
+    """
+    return _truncated_sums(matches, planes[first:last], K, first, last)
+
+
+def _truncated_sums(matches: Matches, planes: Floats, K: float, first: int, last: int) -> Floats:
+    start = matches.start[first : last + 1]
+    if len(start) != len(planes) + 1:  # the kernel would read beyond the arrays
+        raise InputError(
+            f"observations: expected those of {last} sets of pixels or more, got "
+            f"{len(matches.start) - 1}; observe the same regions"
+        )
+    arrays = matches.du, matches.dv, matches.disparity, matches.weight
+    sums: Floats = truncated_sums(start, *arrays, planes, float(K))
+    return sums
 
 
 def boundary_cost(
@@ -57,26 +89,24 @@ def boundary_cost(
     regions, observations, particles, K
         As for `disparity_cost`.
     """
-    planes = edge_planes(regions, check_particles(regions, particles))
-    edges, sides, count, _ = planes.shape
-    joined = planes.reshape(edges, sides * count, 3)
-    return _truncated_sums(observations.boundaries, joined, K).reshape(edges, sides, count)
-
-
-def _truncated_sums(matches: Matches, planes: Floats, K: float) -> Floats:
-    if len(matches.start) != len(planes) + 1:  # the kernel would read beyond the arrays
-        raise InputError(
-            f"observations: expected those of {len(planes)} sets of pixels, got "
-            f"{len(matches.start) - 1}; observe the same regions"
-        )
-    arrays = matches.du, matches.dv, matches.disparity, matches.weight
+    planes = check_particles(regions, particles)
 
     def some(first: int, last: int) -> Floats:
-        start = matches.start[first : last + 1]
-        sums: Floats = truncated_sums(start, *arrays, planes[first:last], float(K))
-        return sums
+        own = edge_planes(regions, planes, slice(first, last))
+        return boundary_rows(observations, own, K, first, last)
 
-    return share_rows(len(planes), some)
+    return share_rows(regions.number_of_edges, some)
+
+
+def boundary_rows(
+    observations: Observations, planes: Floats, K: float, first: int, last: int
+) -> Floats:
+    """Return `boundary_cost` of the edges `first` … `last` − 1 from their planes, (…, 2, N, 3)."""
+    edges, sides, count, _ = planes.shape
+    sums = _truncated_sums(
+        observations.boundaries, planes.reshape(edges, sides * count, 3), K, first, last
+    )
+    return sums.reshape(edges, sides, count)
 
 
 def compatibility_cost(regions: Regions, particles: Floats, settings: ModelSettings) -> Floats:

@@ -63,14 +63,23 @@ def visibility_cost(regions: Regions, observations: Observations, particles: Flo
     particles
         (n, N, 3) α, β, γ about the centres of the segments.
     """
-    unmatched = observations.unmatched
     planes = check_particles(regions, particles)
-    planes = planes + np.array([0, 0, unmatched.lowest])
+    return share_rows(
+        len(planes), lambda *some: visibility_rows(regions, observations, planes, *some)
+    )
 
-    def some(first: int, last: int) -> Floats:
-        sets = unmatched.start[first : last + 1], unmatched.pixels
-        own = regions.centre[first:last], planes[first:last]
-        counts: Floats = contradictions(*sets, unmatched.right, SLACK, *own)
-        return counts
 
-    return unmatched.weight * share_rows(len(planes), some)
+def visibility_rows(
+    regions: Regions, observations: Observations, planes: Floats, first: int, last: int
+) -> Floats:
+    """Return φ_vis of the segments `first` … `last` − 1; `planes` are those of all."""
+    unmatched = observations.unmatched
+    counts: Floats = contradictions(
+        unmatched.start[first : last + 1],
+        unmatched.pixels,
+        unmatched.right,
+        SLACK,
+        regions.centre[first:last],
+        planes[first:last] + np.array([0, 0, unmatched.lowest]),
+    )
+    return unmatched.weight * counts
