@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from slanted.matching import Image
     from slanted.settings import RectificationSettings
 
-FEATURES = 1000
+FEATURES = 600
 LARGEST_WIDTH = 1600
 """Larger images are reduced to this width, in pixels, to bound the check's time."""
 LARGEST_DISTANCE = 40

@@ -38,8 +38,6 @@ BANDS = 4
 """Of rows that are summed on their own, by any thread."""
 BAND_OVERLAP = 4
 """Rows of cells that a band sees beyond each of its ends."""
-LARGE_STEP = 8.0
-"""Pixels, the side of a cell whose means and plane need not be of all its rows."""
 SMALLEST_SHARE = 0.25
 """Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
 
@@ -130,22 +128,18 @@ def _assign_cells(
     )
     inputs = lab, seen, centres, planes, columns, rows, *weights
 
-    # Of large cells half the rows say enough, other ones each time.
-    alternate = 2 if step >= LARGE_STEP else 1
-
-    def move(reach: float, turn: int) -> None:
-        pixels = lab, seen, labels, centres, planes, reach, turn % alternate, alternate
-        share(BANDS, bound(cell_sums, pixels, *sums))
+    def move(reach: float) -> None:
+        share(BANDS, bound(cell_sums, (lab, seen, labels, centres, planes, reach), *sums))
         move_cells(*sums, centres, planes)
 
     reach = -1.0 if disparity is None else settings.truncation
-    move(-1.0, 0)
+    move(-1.0)
     if disparity is not None:
         # Every cell starts with a level plane at its median disparity, then tilts.
         planes[:, 2] = cell_medians(seen, columns, rows)
-        move(2 * reach, 1)
-    for turn in range(settings.iterations):
-        move(reach, turn)
+        move(2 * reach)
+    for _ in range(settings.iterations):
+        move(reach)
         share(len(rows) - 1, bound(assign, inputs, labels))
     return labels
 

@@ -146,8 +146,6 @@ def cell_sums(
     centres: NDArray[np.float32],
     planes: NDArray[np.float32],
     reach: float,
-    row: int,
-    step: int,
     first: int,
     last: int,
     features: NDArray[np.int64],
@@ -166,8 +164,6 @@ def cell_sums(
         (cells, 5) and (cells, 3) of the cells.
     reach
         Pixels by which a disparity may be off the plane of its cell to be an inlier.
-    row, step
-        Only the rows `row`, `row` + `step` and so on are looked at.
     first, last
         Bands to do.
     features
@@ -181,13 +177,12 @@ def cell_sums(
     for band in range(first, last):
         features[band] = 0
         moments[band] = 0.0
-        top = height * band // bands
-        for y in range(top + (row - top) % step, height * (band + 1) // bands, step):
-            own, start = labels[y], 0
+        for y in range(height * band // bands, height * (band + 1) // bands):
+            row, start = labels[y], 0
             while start < width:
-                k = own[start]
+                k = row[start]
                 stop = start + 1
-                while stop < width and own[stop] == k:
+                while stop < width and row[stop] == k:
                     stop += 1
                 size, f = stop - start, features[band, k]
                 for channel in range(3):
