@@ -10,6 +10,7 @@ import pytest
 import slanted
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
+from slanted.inference.blocks import SMALLEST_BLOCK
 from slanted.pipeline import reestimate
 from slanted.synthetic import make_scene
 
@@ -43,15 +44,12 @@ def test_progress_is_called_and_nothing_is_printed(scene, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_same_bytes_with_one_and_two_threads_and_in_another_process(
-    scene, tmp_path, monkeypatch
-):
-    # Small slices, so that this small graph is swept by several threads at all.
-    monkeypatch.setattr("slanted.inference.messages_sweep.SMALLEST_SLICE", 8)
+def test_the_same_bytes_with_one_and_two_threads_and_in_another_process(scene, tmp_path):
     found = [slanted.estimate(scene.left, scene.right, slanted.Settings(threads=n)) for n in (1, 2)]
     for name in ("disparity", "planes", "labels", "matched"):
         assert getattr(found[0], name).tobytes() == getattr(found[1], name).tobytes()
     assert found[0].bound == found[1].bound
+    assert found[0].regions.count > 2 * SMALLEST_BLOCK  # swept by several threads at all
     maps = {found[0].disparity.tobytes()}
     np.savez(tmp_path / "pair.npz", left=scene.left, right=scene.right)
     code = (
