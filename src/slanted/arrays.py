@@ -47,7 +47,9 @@ def as_disparity_map(
         )
     # Float64 holds every difference of two float32 disparities that a threshold could fall on.
     exact = values.astype(np.float64)
-    exact[~np.isfinite(exact)] = np.nan
+    infinite = np.isinf(exact)
+    if infinite.any():  # seldom, and writing to a mask takes longer than looking
+        exact[infinite] = np.nan
     return exact
 
 

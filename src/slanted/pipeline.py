@@ -172,7 +172,7 @@ class _Explanation:
             else:
                 labels = labels_from_user(segments, left.shape[:2])
         with self.stage("regions"):
-            first = [build_regions(labels, left)]
+            first = [build_regions(labels, left, trusted=True)]
             del labels
         with self.stage("inference"):
             wanted = settings.model.weights.pho > 0 and tiled is None

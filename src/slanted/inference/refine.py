@@ -105,7 +105,7 @@ def infer_and_refine(
             segments, lab, believed, right_view(matched), planes, settings.refinement
         )
         del lab, believed
-        regions = build_regions(segments, image)
+        regions = build_regions(segments, image, trusted=True)
         del segments
         planes = shifted_planes(planes, regions.centre)
         start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
