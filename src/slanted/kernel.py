@@ -1,23 +1,24 @@
-"""One decorator for every compiled kernel: without the interpreter's lock, and kept on disk.
-
-Numba keeps what it compiled in ``NUMBA_CACHE_DIR``, else beside the sources, else in the user's own
-cache folder, whichever may be written first. Where none may, it refuses to decorate at all; kernels
-are then compiled anew in each process, slower and otherwise the same.
-"""
+"""One decorator for every compiled kernel: without the interpreter's lock, and kept on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from slanted.kernel_cache import KernelCache
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile ``function`` when it is first called; ``options`` are those of ``numba.njit``."""
     if function is None:
         return lambda decorated: kernel(decorated, **options)
-    try:
-        return njit(function, cache=True, nogil=True, **options)
-    except RuntimeError:  # no folder to keep it in
-        return njit(function, nogil=True, **options)
+    compiled = njit(function, nogil=True, **options)
+    if isinstance(compiled, Dispatcher):  # and not Python, as with NUMBA_DISABLE_JIT
+        # Without a folder to keep it in, each process compiles it anew: slower, and all the same.
+        with suppress(RuntimeError):
+            compiled._cache = KernelCache(function)
+    return compiled

@@ -15,7 +15,7 @@ from slanted.errors import SlantedError, SlantedWarning
 
 COMMANDS = (
     *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn", "tune"),
-    *("experiment", "info", "settings"),
+    *("experiment", "info", "settings", "warmup"),
 )
 MODULES = {"report": "html_report"}
 """Modules that are not named as their commands."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import PathArgument, report_options, settings_options
 from slanted.cli.progress import Report
 
@@ -56,6 +57,9 @@ def command(
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
     pairs = find_pairs(source, output)
+    if scheduler is None:
+        with Report(quiet=quiet, as_json=as_json) as report:
+            compile_kernels(report)  # before the workers, which would each compile all
     with BatchTable(quiet=quiet) as table:
         tally = run_batch(
             pairs,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import PathArgument, report_options, settings_options
 from slanted.cli.progress import Report, energy_lines, seconds_table, table
 
@@ -56,6 +57,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     check_folder(output)
     with Report(quiet=quiet, as_json=as_json) as report:
         left, right, truth = load_motorcycle()
+        compile_kernels(report)
         result = estimate(left, right, settings, progress=report.progress)
         filled = interpolate_background(result.matched)
         maps = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import PathArgument, refuse_without, report_options, settings_options
 from slanted.cli.progress import Report, table
 from slanted.errors import FileError
@@ -58,6 +59,8 @@ def command(
         if what in DATASETS:
             refuse_without("a disparity map", {"--noc": noc, "--scale": scale})
             frames = find_frames(what, path, split, limit)
+            if method in (None, FULL_MODEL):
+                compile_kernels(report)
             data: dict[str, Any] = {"dataset": what, "split": split}
             data |= evaluate_frames(
                 frames, method or FULL_MODEL, settings, sparse=sparse, progress=report.progress

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import PathArgument, dataset_folder, report_options
 from slanted.cli.progress import Report
 from slanted.errors import InputError
@@ -70,6 +71,7 @@ def command(
 
     chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
     with Report(quiet=quiet, as_json=as_json) as report:
+        compile_kernels(report)
         processes = workers or os.cpu_count() or 1
         frames = f"at most {limit}" if limit else "all"
         origin = {**provenance(), "processes": str(processes), "frames of each split": frames}

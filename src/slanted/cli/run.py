@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import (
     PathArgument,
     calibration_options,
@@ -102,6 +103,7 @@ def command(
         for file, array in ((disparity, given), (valid, believed), (segments, labels)):
             check_size(file, array, images[0])
         check_folder(output)
+        compile_kernels(report)
         if stop_after is not None:
             matched, seconds = match_pair(images[0], images[1], settings, progress=report.progress)
             with whole_folder(output) as folder:

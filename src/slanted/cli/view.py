@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import (
     PathArgument,
     calibration_options,
@@ -148,6 +149,7 @@ def _open(
     images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
     calibration = load_calibration(images[0].shape[:2], **calibration_values)
     check_truth(images[0])
+    compile_kernels(report)
     snapshots: list[Snapshot] = []
     result = estimate(*images, settings, progress=report.progress, watch=snapshots.append)
     return OpenedResult(left.name, result, *images, calibration, {}), snapshots

@@ -1,0 +1,132 @@
+"""Where compiled kernels are kept: Numba's cache, mended where it can break a run.
+
+The folder is as Numba chooses: ``NUMBA_CACHE_DIR``, else beside the sources, else the user's own
+cache folder, whichever may be written first. Three things differ from ``njit(cache=True)``:
+
+- A kernel is compiled anew when a kernel or constant that it uses from another file changes; Numba
+  looks at a kernel's own file only, and runs on with what was compiled before.
+- A specialisation has a file of its own, named after all that went into it. Numba numbers them in
+  an index, so that two processes which compile at once can swap the files of two specialisations.
+- A file that cannot be read or written, as on a full disk, costs time and not the run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
+
+PLAIN = (bool, int, float, complex, str, bytes, tuple, np.generic)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Keeps the specialisations of one kernel.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no folder that may be written.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, function)
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a specialisation, if it can be written."""
+        with suppress(OSError):
+            super().save_overload(signature, compiled)
+
+    def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
+        """Tell whether a specialisation is kept already."""
+        return self._cache_file.path(self._index_key(signature, codegen)).exists()
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """A file a specialisation, and no index."""
+
+    def __init__(self, folder: str, base: str, function: Callable[..., Any]) -> None:
+        super().__init__(folder, base, None)
+        self.base = base
+        self.function = function
+
+    @functools.cached_property
+    def stamp(self) -> str:
+        # Only known when kernels run: those below a kernel in its file are not there at first.
+        return digest(sorted(ingredients(self.function)))
+
+    def path(self, key: Any) -> Path:
+        return Path(self._cache_path) / self._name(key)
+
+    def load(self, key: Any) -> Any:
+        try:
+            return self._load_data(self._name(key))
+        except Exception:  # absent, or torn by a crash of the machine: it is compiled again
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        self._save_data(self._name(key), data)
+
+    def flush(self) -> None:
+        for file in Path(self._cache_path).glob(f"{self.base}.*.nbc"):
+            file.unlink(missing_ok=True)
+
+    def _name(self, key: Any) -> str:
+        return f"{self.base}.{digest((numba.__version__, self.stamp, key))[:20]}.nbc"
+
+
+def digest(value: Any) -> str:
+    """Return the fingerprint of a value's text."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
+def ingredients(function: Callable[..., Any]) -> set[str]:
+    """Return all that a kernel is compiled from: sources and constants, its own and of callees."""
+    found: set[str] = set()
+    seen: set[Any] = set()
+    waiting = [function]
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        found.add(_source_digest(inspect.getfile(current)))
+        for name in _names(current.__code__):
+            value = current.__globals__.get(name)
+            if isinstance(value, Dispatcher):
+                waiting.append(value.py_func)
+            elif isinstance(value, PLAIN):
+                found.add(f"{name}={value!r}")
+            elif isinstance(value, np.ndarray):
+                found.add(f"{name}={digest((value.dtype, value.tolist()))}")
+            elif str(getattr(value, "__module__", "")).startswith("slanted."):
+                found.add(_source_digest(str(sys.modules[value.__module__].__file__)))
+    return found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+@functools.cache
+def _source_digest(file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:  # in an archive: as old as the package
+        from slanted import __version__
+
+        return f"{Path(file).name} of {__version__}"
