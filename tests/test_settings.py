@@ -10,8 +10,9 @@ from slanted.errors import FileError, SettingsError
 from slanted.settings import MatchingSettings, Settings, SgbmSettings, leaves, preset_names
 
 
-def test_presets_are_default_and_paper_and_load():
-    assert preset_names() == ("default", "paper")
+def test_all_presets_load():
+    assert preset_names() == ("best", "default", "fast", "paper")
+    assert len({Settings.preset(name) for name in preset_names()}) == 4
     assert Settings.preset("default") == Settings()
     assert Settings.preset("paper").matching.method == "sgbm"
 

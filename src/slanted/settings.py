@@ -4,8 +4,8 @@ The tree is the library's argument, the TOML file, the command line (``--set mat
 and the reference in ``docs/settings.md``: a parameter is written down once, with its unit, in
 `slanted.settings_sections`. Sections check themselves, so a ``Settings`` that exists is valid.
 
-Presets are TOML files in ``slanted/presets``; ``default`` is the best we know, ``paper`` follows
-the publication.
+Presets are TOML files in ``slanted/presets``: ``fast``, ``default`` and ``best`` are points on the
+curve of accuracy over time, ``paper`` follows the publication.
 """
 
 from __future__ import annotations

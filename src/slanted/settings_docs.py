@@ -19,12 +19,14 @@ file, `--set`, option. `auto` lets slanted choose.
 
 def settings_page() -> str:
     """Return the page: a table for each section, presets side by side where they differ."""
-    presets = {name: _values(Settings.preset(name)) for name in preset_names()}
+    others = [name for name in preset_names() if name != "default"]
+    presets = {name: _values(Settings.preset(name)) for name in ("default", *others)}
     parts = [HEAD]
     for (section, doc), group in groupby(leaves(Settings()), key=_section):
         parts.append(f"## {section or 'Top level'}\n\n{doc.splitlines()[0]}\n")
         rows = [_row(leaf, presets) for leaf in group]
-        head = ["| setting | default | paper | meaning |", "|---|---|---|---|"]
+        names = ["setting", *presets, "meaning"]
+        head = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
         parts.append("\n".join([*head, *rows]) + "\n")
     return "\n".join(parts)
 
@@ -38,9 +40,9 @@ def _values(settings: Settings) -> dict[str, str]:
 
 
 def _row(leaf: Leaf, presets: dict[str, dict[str, str]]) -> str:
-    default, paper = presets["default"][leaf.path], presets["paper"][leaf.path]
-    same = "" if paper == default else f"`{paper}`"
-    return f"| `{leaf.path}` | `{default}` | {same} | {leaf.setting.describe()} |"
+    default, *others = (presets[name][leaf.path] for name in presets)
+    cells = ["" if value == default else f"`{value}`" for value in others]
+    return " | ".join([f"| `{leaf.path}`", f"`{default}`", *cells, f"{leaf.setting.describe()} |"])
 
 
 if __name__ == "__main__":
