@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
+from slanted.evaluation.datasets import Frame, find_frames
 from slanted.experiments.provenance import provenance
+from slanted.io import read_image
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PEAK = """
+import json, sys
+from pathlib import Path
+{code}
+# Not getrusage: its maximum starts from that of the process that started this one.
+status = Path("/proc/self/status").read_text()
+print(json.dumps(int(status.split("VmHWM:")[1].split()[0]) / 1024))
+"""
 
 
 def data_folder() -> Path:
@@ -59,6 +72,37 @@ def medians(seconds: dict[str, list[float]], yardstick: str) -> dict[str, dict[s
     }
 
 
+def peak_mib(code: str, *arguments: object) -> float:
+    """Return the peak memory of a fresh process that does nothing but `code`, in MiB."""
+    command = [sys.executable, "-c", PEAK.format(code=code), *map(str, arguments)]
+    path = os.pathsep.join([str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return float(json.loads(done.stdout))
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Return the power of the size that the values grow with: a line through their logarithms."""
+    if len(sizes) < 2 or min(values) <= 0:
+        return math.nan
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def kitti_frames(limit: int, split: str = "validation") -> list[Frame]:
+    """Return the first frames of a split of KITTI 2015."""
+    return list(find_frames("kitti2015", data_folder() / "kitti2015", split, limit))
+
+
+def middlebury_frames(limit: int, split: str = "test") -> list[Frame]:
+    """Return the first scenes of a split of Middlebury."""
+    return list(find_frames("middlebury", data_folder() / "middlebury", split, limit))
+
+
+def pair_of(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """Return both images of a frame."""
+    return read_image(frame.left), read_image(frame.right)
+
+
 def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
     """Write the results with commit, versions and machine to ``benchmarks/results`` and stdout."""
     content = {
@@ -67,8 +111,7 @@ def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
         **provenance(),
         "results": results,
     }
-    folder = ROOT / "benchmarks" / "results"
-    folder.mkdir(exist_ok=True)
+    RESULTS.mkdir(exist_ok=True)
     text = json.dumps(content, indent=1)
-    (folder / f"{name}.json").write_text(text + "\n")
+    (RESULTS / f"{name}.json").write_text(text + "\n")
     print(text)  # noqa: T201

@@ -1,0 +1,118 @@
+"""How time and memory grow: pixels, disparities, segments, particles, iterations, threads.
+
+python benchmarks/scaling.py [--repeats 3] [--axes pixels segments ...]
+
+Synthetic pairs, so that nothing but the one quantity changes. Each point is the median of repeats
+in one process after a warm-up run; peak memory, above that of a process with everything imported,
+is of a fresh process. Exponents are slopes of straight lines through the logarithms: 1 is linear.
+Sizes beyond 4 megapixels: `scaling_pixels.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from common import exponent, peak_mib, record
+from memory import IMPORTS
+from slanted.io import write_image
+from slanted.pipeline import estimate
+from slanted.settings import Settings
+from slanted.synthetic import Scene, make_scene
+
+PIXELS = 465_750  # KITTI's
+RANGE = 64
+AXES: dict[str, tuple[float, ...]] = {
+    "pixels": (120_000, 250_000, 500_000, 1_000_000, 2_000_000),
+    "disparities": (32, 64, 128, 256),
+    "segments": (500, 1000, 2000, 4000),
+    "particles": (5, 10, 20, 40),
+    "iterations": (1, 2, 4, 8),
+    "threads": (1, 2),
+}
+SETTINGS = {
+    "disparities": "matching.max_disparity",
+    "segments": "segmentation.count",
+    "particles": "inference.particles",
+    "iterations": "inference.iterations",
+    "threads": "threads",
+}
+STAGES = {"disparities": "matching", "pixels": None, "threads": None}
+"""The stage that an axis is about, if not inference; None for the whole run."""
+PEAK = """
+from slanted import Settings, estimate
+from slanted.io import read_image
+settings = Settings().with_text(json.loads(sys.argv[3]))
+estimate(read_image(sys.argv[1]), read_image(sys.argv[2]), settings)
+"""
+
+
+def main() -> None:
+    """Measure along each axis."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--axes", nargs="+", choices=list(AXES), default=list(AXES))
+    arguments = parser.parse_args()
+    imports = peak_mib(IMPORTS)
+    results = {axis: along(axis, arguments.repeats, imports) for axis in arguments.axes}
+    record("scaling", arguments, results)
+
+
+def texts(axis: str, value: float) -> dict[str, str]:
+    """Return the settings of a point of an axis; one thread unless it is the axis."""
+    base = {"threads": "1", "matching.max_disparity": str(RANGE)}
+    if axis == "pixels":
+        # Segments grow with the image; by itself their number is bounded.
+        base["segmentation.count"] = str(round(value / 400))
+    else:
+        base[SETTINGS[axis]] = str(int(value))
+    return base
+
+
+def peak_of(scene: Scene, settings: dict[str, str]) -> float:
+    """Return the peak memory, in MiB, of a process that reads and estimates a pair."""
+    with tempfile.TemporaryDirectory() as name:
+        files = [Path(name) / "left.png", Path(name) / "right.png"]
+        for file, image in zip(files, (scene.left, scene.right), strict=True):
+            write_image(file, image)
+        return peak_mib(PEAK, *files, json.dumps(settings))
+
+
+@cache
+def scene_of(pixels: int) -> Scene:
+    """Draw a pair of about so many pixels, as wide as KITTI's."""
+    width = round(math.sqrt(3.3 * pixels))
+    return make_scene(width, round(pixels / width), seed=3, max_disparity=RANGE - 4.0)
+
+
+def along(axis: str, repeats: int, imports: float) -> dict[str, Any]:
+    """Return the points of an axis and the exponents through them."""
+    rows = []
+    for value in AXES[axis]:
+        scene = scene_of(round(value) if axis == "pixels" else PIXELS)
+        settings = Settings().with_text(texts(axis, value))
+        runs = [estimate(scene.left, scene.right, settings) for _ in range(repeats + 1)][1:]
+        stages = {name: median(run.seconds[name] for run in runs) for name in runs[0].seconds}
+        row = {"value": value, "seconds": median(sum(run.seconds.values()) for run in runs)}
+        row |= {"stages": stages, "segments": runs[0].regions.count}
+        if axis in ("pixels", "segments"):
+            row["peak MiB above imports"] = peak_of(scene, texts(axis, value)) - imports
+        rows.append(row)
+    stage = STAGES.get(axis, "inference")
+    sizes = [row["segments"] if axis == "segments" else row["value"] for row in rows]
+    found = {"seconds": exponent(sizes, [row["seconds"] for row in rows])}
+    if stage is not None:
+        found[f"seconds of {stage}"] = exponent(sizes, [row["stages"][stage] for row in rows])
+    if "peak MiB above imports" in rows[0]:
+        found["peak"] = exponent(sizes, [row["peak MiB above imports"] for row in rows])
+    return {"rows": rows, "exponents": found}
+
+
+if __name__ == "__main__":
+    main()

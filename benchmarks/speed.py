@@ -1,0 +1,110 @@
+"""Time of every stage and of the whole beside SGBM HH on the same pairs, in one run.
+
+python benchmarks/speed.py [--frames 3] [--scenes 1] [--repeats 5] [--threads 1 2] [--preset NAME]
+
+Warm: both take turns in one process, warm-up turns are dropped, medians are given, as seconds and
+as ratios to SGBM HH with 128 disparities. Cold: the first run of a fresh process whose kernels are
+in the cache, without imports, so with what loading kernels and memory costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from common import interleaved, kitti_frames, middlebury_frames, pair_of, record, sgbm_hh
+from slanted.evaluation.datasets import Frame
+from slanted.pipeline import estimate
+from slanted.settings import Settings
+from slanted.threads import thread_limit
+
+WARM_UP = 2
+COLD = """
+import json, sys, time
+from slanted import Settings, estimate
+from slanted.io import read_image
+settings = Settings.preset(sys.argv[3]).with_text({"threads": sys.argv[4]})
+left, right = read_image(sys.argv[1]), read_image(sys.argv[2])
+start = time.perf_counter()
+estimate(left, right, settings)
+print(json.dumps(time.perf_counter() - start))
+"""
+GROUPS = {"segmentation and regions": ("segmentation", "regions")}
+"""Stages that are judged together."""
+
+
+def main() -> None:
+    """Measure the first frames of KITTI's validation split and of Middlebury's test scenes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--frames", type=int, default=3)
+    parser.add_argument("--scenes", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--preset", default="default")
+    arguments = parser.parse_args()
+    data = {"KITTI": kitti_frames(arguments.frames) if arguments.frames else []}
+    data["Middlebury"] = middlebury_frames(arguments.scenes) if arguments.scenes else []
+    results: dict[str, Any] = {}
+    for threads in arguments.threads:
+        settings = replace(Settings.preset(arguments.preset), threads=threads)
+        for dataset, frames in data.items():
+            if frames:
+                rows = {frame.name: times(frame, settings, arguments.repeats) for frame in frames}
+                row = summary(rows)
+                row["cold seconds"] = cold(frames[0], arguments.preset, threads)
+                results[f"{dataset}, {threads} threads"] = row
+    record("speed", arguments, results)
+
+
+def times(frame: Frame, settings: Settings, repeats: int) -> dict[str, Any]:
+    """Return median seconds of both and their ratio, of the whole and of each stage."""
+    left, right = pair_of(frame)
+    runs: list[dict[str, float]] = []
+    with thread_limit(settings.threads):
+        seconds = interleaved(
+            {
+                "sgbm_hh": lambda: sgbm_hh(left, right),
+                "slanted": lambda: runs.append(estimate(left, right, settings).seconds),
+            },
+            repeats,
+            warm_up=WARM_UP,
+        )
+    yardstick, whole = median(seconds["sgbm_hh"]), median(seconds["slanted"])
+    stages = {name: median(run[name] for run in runs[WARM_UP:]) for name in runs[0]}
+    for name, parts in GROUPS.items():
+        stages[name] = sum(stages.get(part, 0.0) for part in parts)
+    return {
+        "size": left.shape[:2],
+        "seconds": whole,
+        "sgbm_hh seconds": yardstick,
+        "ratio": whole / yardstick,
+        "stages": stages,
+        "stage ratios": {name: value / yardstick for name, value in stages.items()},
+    }
+
+
+def summary(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return medians over frames, and the frames."""
+    every = list(rows.values())
+    found: dict[str, Any] = {
+        name: median(row[name] for row in every) for name in ("seconds", "sgbm_hh seconds", "ratio")
+    }
+    for name in ("stages", "stage ratios"):
+        found[name] = {part: median(row[name][part] for row in every) for part in every[0][name]}
+    return {**found, "frames": rows}
+
+
+def cold(frame: Frame, preset: str, threads: int) -> float:
+    """Return the seconds of the first run of a fresh process; the second such, all cached."""
+    command = [sys.executable, "-c", COLD, str(frame.left), str(frame.right), preset, str(threads)]
+    done = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
+    return float(json.loads(done[1].stdout))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""What a user waits for before anything happens: imports, help, the first run, a cached run.
+
+python benchmarks/startup.py [--repeats 5] [--no-first]
+
+Wall and CPU seconds of processes of their own, children included; medians, but of the first run,
+which is made once with an empty cache of kernels (NUMBA_CACHE_DIR) and compiles all of them. Source
+files are compiled to bytecode already, as after an install by pip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from common import record
+from slanted.io import write_image
+from slanted.synthetic import make_scene
+
+PYTHON = [sys.executable, "-P"]
+COMMAND = [*PYTHON, "-m", "slanted"]
+
+
+def main() -> None:
+    """Measure each in turn."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--no-first", action="store_true", help="Leave the first run out.")
+    arguments = parser.parse_args()
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        scene = make_scene(320, 240, seed=1)
+        write_image(folder / "left.png", scene.left)
+        write_image(folder / "right.png", scene.right)
+        run = [*COMMAND, "run", "left.png", "right.png", "-o"]
+        environment = dict(os.environ)
+        if not arguments.no_first:
+            environment["NUMBA_CACHE_DIR"] = str(folder / "cache")
+            results["first run, 320×240"] = seconds_of([*run, "first"], folder, environment)
+        else:
+            seconds_of([*run, "first"], folder, environment)
+        commands = {
+            "python -c pass": [*PYTHON, "-c", "pass"],
+            "import slanted": [*PYTHON, "-c", "import slanted"],
+            "import slanted.pipeline": [*PYTHON, "-c", "import slanted.pipeline"],
+            "import numba, cv2": [*PYTHON, "-c", "import numba, cv2"],
+            "slanted --help": [*COMMAND, "--help"],
+            "slanted run --help": [*COMMAND, "run", "--help"],
+        }
+        for label, command in commands.items():
+            runs = [seconds_of(command, folder, environment) for _ in range(arguments.repeats)]
+            results[label] = medians_of(runs)
+        runs = [
+            seconds_of([*run, f"cached{k}"], folder, environment) for k in range(arguments.repeats)
+        ]
+        results["cached run, 320×240"] = medians_of(runs)
+    record("startup", arguments, results)
+
+
+def seconds_of(command: list[str], folder: Path, environment: dict[str, str]) -> dict[str, float]:
+    """Return the wall and CPU seconds of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"wall": wall, "cpu": cpu}
+
+
+def medians_of(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Return the medians of each time."""
+    return {name: median(run[name] for run in runs) for name in runs[0]}
+
+
+if __name__ == "__main__":
+    main()

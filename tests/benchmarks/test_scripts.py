@@ -1,0 +1,122 @@
+"""What benchmarks make of what they measure; that they measure is not tested."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not shipped")
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield
+    for name in {file.stem for file in FOLDER.glob("*.py")} & set(sys.modules):
+        del sys.modules[name]
+
+
+def write(folder, name, results):
+    origin = {"date": "today", "commit": "abc", "Python": "3", "machine": "m", "benchmark": name}
+    (folder / f"{name}.json").write_text(json.dumps({**origin, "results": results}))
+
+
+def test_the_page_has_what_was_measured_and_names_what_was_not(tmp_path):
+    from performance_page import SECTIONS, page
+
+    times = {"wall": 12.3456, "cpu": 0.25}
+    write(tmp_path, "startup", {"first run": times})
+    text = page(tmp_path)
+    assert "| first run | 12.3 | 0.25 |" in text
+    assert "commit abc" in text
+    missing = [
+        name for name in SECTIONS if f"Not measured yet: `python benchmarks/{name}.py`" in text
+    ]
+    assert sorted([*missing, "startup"]) == sorted(SECTIONS)
+
+
+def test_the_page_has_a_table_for_every_benchmark(tmp_path):
+    from performance_page import page
+
+    stages = {"matching": 0.5, "inference": 1.25}
+    row = {"seconds": 1.0, "sgbm_hh seconds": 0.5, "ratio": 2.0, "cold seconds": 3.0}
+    write(tmp_path, "speed", {"KITTI, 2 threads": {**row, "stage ratios": stages}})
+    peaks = {"peak MiB": 300.0, "stages MiB": {"matching": 250.0}}
+    write(tmp_path, "memory", {"imports MiB": 150.0, "KITTI": peaks})
+    point = {"value": 500, "segments": 480, "seconds": 1.5, "stages": stages}
+    write(tmp_path, "scaling", {"segments": {"rows": [point], "exponents": {"seconds": 0.875}}})
+    errors = {"out-3px-noc": 3.5, "out-3px-all": 4.25, "D1-all": 4.5}
+    ours = {"fast": {"ratio": 0.75, "seconds": 0.3, **errors}}
+    peers = {"SPS": {"ratio": None, **errors}}
+    write(tmp_path, "accuracy_per_second", {"points": ours, "peers": peers})
+    kernel = {"calls": 1, "seconds": 0.1, "MB": 5.0, "GB/s": 0.05, "Mop": None, "Gop/s": None}
+    machine = {"bandwidth GB/s": 9.5, "float32 Gop/s": 40.0, "run seconds": 1.0}
+    machine |= {"seconds in kernels": 0.9, "kernels": {"a.b": {**kernel, "percent of roof": 12.5}}}
+    write(tmp_path, "roofline", machine)
+    text = page(tmp_path)
+    for line in (
+        "| KITTI, 2 threads | 1 | 0.5 | 2 | 3 |",
+        "| inference | 1.25 |",
+        "| KITTI | 300 | 250 |",
+        "| segments | 0.875 | – | – | – |",
+        "| fast | 0.75 | 0.3 | 3.5 | 4.25 | 4.5 |",
+        "| SPS | – | – | 3.5 | 4.25 | 4.5 |",
+        "| `a.b` | 1 | 0.1 | 5 | 0.05 | – | – | 12.5 |",
+    ):
+        assert line in text
+
+
+def test_exponents_are_those_of_powers():
+    from common import exponent
+
+    sizes = [1.0, 2.0, 5.0, 9.0]
+    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
+    assert np.isnan(exponent([1.0], [1.0]))
+
+
+def test_kernels_are_counted_and_put_back():
+    from roofline import against_roof, timed_kernels
+    from slanted.matching import interpolation
+
+    kernel = interpolation._fill_rows
+    matched = np.full((6, 8), np.nan, np.float32)
+    matched[:, 3] = 5
+    with timed_kernels() as tally:
+        interpolation.interpolate_background(matched)
+    assert interpolation._fill_rows is kernel
+    row = tally["interpolation._fill_rows"]
+    assert row["calls"] >= 1
+    assert row["bytes"] >= matched.nbytes
+    assert against_roof({**row, "bytes": 50.0}, 2.0, 100.0, 1.0)["percent of roof"] == 25
+
+
+def test_formulas_are_of_kernels_that_a_run_calls():
+    from roofline import OPERATIONS
+    from slanted.kernel_list import listed
+
+    called = {".".join(entry.kernel.split(".")[-2:]) for entry in listed()}
+    assert set(OPERATIONS) <= called
+
+
+def test_peers_are_read_for_the_same_frames(tmp_path, monkeypatch):
+    import accuracy_per_second as script
+
+    (tmp_path / "peers").mkdir()
+    head = "method,frame,split,out-3px-noc,out-3px-all,D1-all\n"
+    lines = (
+        "SPS-Stereo,000001_10,v,1,2,3\nSPS-Stereo,000002_10,v,3,4,5\nSPS-Stereo,000009_10,v,9,9,9\n"
+    )
+    (tmp_path / "peers" / "kitti2015.csv").write_text(head + lines)
+    (tmp_path / "peers" / "README.md").write_text("cv2 SGBM HH 0.5 s / 1 MB; SPS-Stereo 1.5 s")
+    monkeypatch.setattr(script, "data_folder", lambda: tmp_path / "data")
+
+    class Frame:
+        def __init__(self, name):
+            self.left = Path(f"image_2/{name}.png")
+
+    found = script.peers([Frame("000001_10"), Frame("000002_10")])
+    expected = {"ratio": 3.0, "out-3px-noc": 2.0, "out-3px-all": 3.0, "D1-all": 4.0}
+    assert found == {"SPS-Stereo": expected}
