@@ -135,8 +135,10 @@ def valid_four_way(labels, cycle):
     return False
 
 
-def energies(labels, image, disparity, planes, edge_labels, settings, words, weights=None):
-    """The features of a solution; `edge_labels` are by pair i < j."""
+def energies(
+    labels, image, disparity, planes, edge_labels, settings, words, weights=None, own=None
+):
+    """The features of a solution; `edge_labels` are by pair i < j, `own` costs pixels of a plane."""
     points = naive.pixels_of(labels)
     weights = np.ones(labels.shape) if weights is None else weights
     K = settings.truncation
@@ -169,6 +171,7 @@ def energies(labels, image, disparity, planes, edge_labels, settings, words, wei
         "col": col,
         "vis": sum(contradictions(points[i], disparity, planes[i]) for i in points),
         "pho": sum(differing_bits(points[i], disparity, words, planes[i]) for i in points) * 4 / 62,
+        "own": sum(own(points[i], planes[i]) for i in points) if own else 0.0,
     }
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from slanted.inference.remembered import Remembered
     from slanted.matching import DisparityRange, Image
     from slanted.matching.rectification import RectificationCheck
+    from slanted.model.own import Potential
     from slanted.tiles.stages import TiledStages
 
 Progress = Callable[[str], None]
@@ -35,6 +36,7 @@ def estimate(
     disparity: Any = None,
     valid: Any = None,
     segments: Any = None,
+    potential: Potential | None = None,
     remembered: Remembered | None = None,
     backend: Backend | None = None,
     progress: Progress | None = None,
@@ -56,6 +58,9 @@ def estimate(
     segments
         A label image of your own, (H, W) integers; the image is then not segmented, nor are the
         segments refined.
+    potential
+        A potential of your own: a function that gives the cost of planes of segments, weighed by
+        ``model.weights.own``; see `slanted.model.own.Potential`. Not for images in tiles.
     remembered
         Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
     backend
@@ -93,10 +98,9 @@ def estimate(
         remembered = None  # another camera: its planes mean nothing here
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
+        explain = _Explanation(settings, stage, tiled, potential, remembered, watch)
         found = _match(left, right, settings, disparity, valid, stage, tiled)
-        weights = found.weights(settings)
-        explain = _Explanation(settings, stage, tiled, remembered, watch)
-        return explain(left, right, found, weights, segments)
+        return explain(left, right, found, found.weights(settings), segments)
 
 
 def reestimate(
@@ -106,6 +110,7 @@ def reestimate(
     settings: Settings,
     *,
     keep_segments: bool = False,
+    potential: Potential | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Result:
@@ -122,7 +127,7 @@ def reestimate(
     keep_segments
         Whether the segments are the result's, as they should be if they were given to `estimate`;
         otherwise they are found again.
-    progress, watch
+    potential, progress, watch
         As for `estimate`.
     """
     from slanted.matching.images import check_pair
@@ -135,7 +140,7 @@ def reestimate(
     segments = result.regions.labels if keep_segments else None
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, None)
-        explain = _Explanation(settings, stage, tiled, None, watch)
+        explain = _Explanation(settings, stage, tiled, potential, None, watch)
         return explain(left, right, found, result.weights, segments)
 
 
@@ -146,8 +151,16 @@ class _Explanation:
     settings: Settings
     stage: _Stages
     tiled: TiledStages | None
+    potential: Potential | None
     remembered: Remembered | None
     watch: Watch | None
+
+    def __post_init__(self) -> None:
+        if self.tiled is not None and self.potential is not None:
+            raise InputError(
+                "potential: images in tiles cannot have one; raise tiles.above to "
+                "work on the image as a whole"
+            )
 
     def __call__(
         self,
@@ -190,6 +203,7 @@ class _Explanation:
                 rounds=settings.refinement.rounds if segments is None else 0,
                 weights=weights,
                 words=words,
+                own=self.potential,
                 views=views,
                 remembered=self.remembered,
                 watch=self.watch,

@@ -86,6 +86,12 @@ class WeightSettings(Section):
     pho: float = setting(
         25.0, "Of the photometric potential φ_pho; not in the paper.", symbol="w_pho", low=0.0
     )
+    own: float = setting(
+        1.0,
+        "Of a potential of your own, φ_own, given to `slanted.estimate`; nothing without one.",
+        symbol="w_own",
+        low=0.0,
+    )
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,13 @@ def test_evaluate_a_map(tmp_path, capsys):
     run("evaluate", str(tmp_path / "result.npy"), str(tmp_path / "truth.npy"), "--json")
     mean = json.loads(capsys.readouterr().out)["mean"]
     assert (mean["out-2px-all"], mean["out-3px-all"], mean["epe-all"]) == (100, 0, 2.5)
-    run("evaluate", str(tmp_path / "result.npy"), str(tmp_path / "truth.npy"))
-    assert "out-2px" in capsys.readouterr().out
+    maps = str(tmp_path / "result.npy"), str(tmp_path / "truth.npy")
+    run("evaluate", *maps)
+    out = capsys.readouterr().out
+    assert "out-2px" in out
+    assert "non-occluded" not in out  # nothing is known of them: no column of dashes
+    run("evaluate", *maps, "--noc", maps[1])
+    assert "non-occluded" in capsys.readouterr().out
 
 
 @pytest.fixture

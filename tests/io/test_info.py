@@ -84,3 +84,25 @@ def test_unknown_files(tmp_path, content, fragment):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(FileError, match=fragment):
         describe(tmp_path / "x")
+
+
+def test_text_in_an_image_s_name_is_told(tmp_path):
+    (tmp_path / "x.png").write_text("<html>\n  <title>404</title>")
+    with pytest.raises(FileError, match=r"holds text \('<html> <title>404</title>'\)"):
+        describe(tmp_path / "x.png")
+
+
+def test_folders(tmp_path):
+    with pytest.raises(FileError, match=r"or the folder of a result with run\.json in it"):
+        describe(tmp_path)
+    record = tmp_path / "run.json"
+    for text, known in (('{"segments": 7, "energy": null, "version": "1"}', True), ("[]", False)):
+        record.write_text(text)
+        found = describe(tmp_path)
+        assert found["meaning"] == "result of slanted; `slanted view` shows it"
+        assert (found.get("segments") == 7) is known
+        assert "energy" not in found
+    for broken in ("{", "[" * 100_000):
+        record.write_text(broken)
+        with pytest.raises(FileError, match="expected JSON"):
+            describe(tmp_path)

@@ -8,7 +8,13 @@ import pytest
 from slanted.errors import InputError
 from slanted.inference.pcbp import Inference, Iteration
 from slanted.model.energy import Energies
-from slanted.output.charts import BOUND_COLOUR, ENERGY_COLOUR, colour_planes, energy_chart
+from slanted.output.charts import (
+    BOUND_COLOUR,
+    ENERGY_COLOUR,
+    colour_planes,
+    energy_chart,
+    round_ticks,
+)
 from slanted.output.pictures import (
     BOUNDARY_COLOUR,
     ERROR_COLOURS,
@@ -124,6 +130,19 @@ def test_the_energy_chart_shows_both_curves():
     for colour in (ENERGY_COLOUR, BOUND_COLOUR):
         assert (chart == colour).all(axis=2).sum() > 50
     assert energy_chart(replace(found, iterations=())).shape == chart.shape
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (1_523_817, 1_548_101, [1_525_000, 1_530_000, 1_535_000, 1_540_000, 1_545_000]),
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (-3, 7, [-2, 0, 2, 4, 6]),
+        (99.99, 100.01, [99.99, 99.995, 100, 100.005, 100.01]),
+    ],
+)
+def test_ticks_are_round(low, high, ticks):
+    assert round_ticks(low, high) == pytest.approx(ticks)
 
 
 def test_confidence_is_dark_where_in_doubt_and_grey_without_a_rival():

@@ -37,6 +37,10 @@ def test_what_cannot_be_shown_is_refused(folder, capsys):
     np.save(folder / "small.npy", np.ones((4, 5), np.float32))
     for arguments, message in (
         ((folder,), "expected the folder of a result"),
+        (
+            (folder / "left.png",),
+            "got a file; for a pair give both images: slanted view LEFT RIGHT",
+        ),
         ((folder / "out", "--seed", 3), "mean nothing with a RESULT"),
         ((folder, folder, folder), "expected the folder of a result, or LEFT and RIGHT, got 3"),
         ((folder / "out", "--ground-truth", folder / "small.npy"), "expected the size of the left"),

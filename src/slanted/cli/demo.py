@@ -70,13 +70,16 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         scores = {name: evaluate(disparity, truth) for name, disparity in maps.items()}
         scale = tuple(np.nanquantile(truth, [0.01, 0.99]))
         labels = paint_labels(left, result.regions, result.labels)
-        errors = {"matched_error.png": filled, "error.png": result.disparity}
+        errors = {
+            "matched_error.png": (filled, "errors of the filled matches, px"),
+            "error.png": (result.disparity, "errors of slanted, px"),
+        }
         pictures = {
-            "ground_truth_colour.png": disparity_picture(truth, scale),
-            "disparity_colour.png": disparity_picture(result.disparity, scale),
+            "ground_truth_colour.png": disparity_picture(truth, scale, "ground truth, px"),
+            "disparity_colour.png": disparity_picture(result.disparity, scale, "slanted, px"),
             **{
-                name: with_legend(colour_error(disparity, truth), error_legend())
-                for name, disparity in errors.items()
+                name: with_legend(colour_error(disparity, truth), error_legend(title))
+                for name, (disparity, title) in errors.items()
             },
         }
         tiles = [

@@ -89,12 +89,15 @@ def _evaluate_map(
 
 
 def _lines(mean: dict[str, float]) -> list[str]:
-    """Lay out metrics with the non-occluded and all pixels side by side."""
+    """Lay out metrics, those of the non-occluded pixels, if known, beside those of all."""
     names = list(dict.fromkeys(key.rsplit("-", 1)[0] for key in mean if key != "seconds"))
+
+    kinds = {"noc": "non-occluded", "all": "all"}
+    shown = [kind for kind in kinds if any(f"{name}-{kind}" in mean for name in names)]
 
     def cell(key: str) -> str:
         return f"{mean[key]:.2f}" if key in mean else "-"
 
-    rows = [(name, cell(f"{name}-noc"), cell(f"{name}-all")) for name in names]
-    lines = table(("metric", "non-occluded", "all"), rows)
+    rows = [(name, *(cell(f"{name}-{kind}") for kind in shown)) for name in names]
+    lines = table(("metric", *(kinds[kind] for kind in shown)), rows)
     return [*lines, f"seconds a frame: {mean['seconds']:.2f}"] if "seconds" in mean else lines

@@ -10,11 +10,14 @@ from slanted.cli.options import PathArgument
 from slanted.cli.progress import Report
 
 
-@click.command(name="info", short_help="Say what a file is.")
+@click.command(name="info", short_help="Say what a file, or a result, is.")
 @click.argument("file", type=PathArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(file: Path, as_json: bool) -> None:
-    """Say a FILE's format, size, range of values and likely meaning."""
+    """Say a FILE's format, size, range of values and likely meaning.
+
+    FILE may be the folder of a result.
+    """
     from slanted.io.info import describe
 
     found = describe(file)

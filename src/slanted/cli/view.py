@@ -131,6 +131,11 @@ def _open(
     from slanted.settings import Settings
 
     if len(target) == 1:
+        if target[0].is_file():
+            raise click.UsageError(
+                f"{target[0]}: expected the folder of a result, got a file; for a pair give both "
+                "images: slanted view LEFT RIGHT"
+            )
         if settings != Settings.preset("default"):
             raise click.UsageError(
                 "settings: mean nothing with a RESULT, which has its own; change them in the page, "

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from slanted.inference.convex_bp import Solution
     from slanted.inference.remembered import Remembered
     from slanted.matching.census import Words
+    from slanted.model.own import Potential
     from slanted.settings import ModelSettings, Settings
 
 
@@ -146,6 +147,7 @@ def infer(
     *,
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
+    own: Potential | None = None,
     remembered: Remembered | None = None,
     start: Start | None = None,
     draws: int | None = None,
@@ -167,6 +169,8 @@ def infer(
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
     words
         Census words of both views, for φ_pho; without them it is 0.
+    own
+        A potential of the user's own, φ_own; tiles know none.
     remembered
         Planes of the frame before, to be among the particles.
     start
@@ -184,7 +188,7 @@ def infer(
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
     if terms is None:
-        observations = observe(regions, matched, weights, lowest, words)
+        observations = observe(regions, matched, weights, lowest, words, own)
         terms = WholeImage(regions, observations, settings)
     if start is None:
         local = terms.local_planes()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from slanted.inference.terms import Terms
     from slanted.matching import Image
     from slanted.matching.census import Words
+    from slanted.model.own import Potential
     from slanted.settings import Settings
 
     Map = NDArray[np.float32]
@@ -48,6 +49,7 @@ def infer_and_refine(
     rounds: int,
     weights: Map | None = None,
     words: Words | None = None,
+    own: Potential | None = None,
     views: Views | None = None,
     remembered: Remembered | None = None,
     watch: Watch | None = None,
@@ -67,7 +69,7 @@ def infer_and_refine(
     views
         Grey values of the pair, from `slanted.inference.rim.views_of_pair`; without them rims are
         not looked at.
-    matched, settings, weights, words, remembered, watch
+    matched, settings, weights, words, own, remembered, watch
         As for `slanted.inference.pcbp.infer`.
     terms
         Makes the energy of segments, if not from the whole image.
@@ -84,6 +86,7 @@ def infer_and_refine(
         settings=settings,
         weights=weights,
         words=words,
+        own=own,
         remembered=remembered,
         watch=watch,
     )

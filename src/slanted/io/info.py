@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,22 @@ from slanted.io.calibration_files import parse_calibration, read_calibration
 from slanted.io.containers import ImageHeader, read_header
 from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
-from slanted.io.images import decode_samples
+from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
 
+RECORD = "run.json"
+"""What makes a folder a result; of its content, what a person wants to know is named below."""
+OF_RESULTS = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
+              "energy", "gap_percent", "version")  # fmt: skip
 TEXT_MEANINGS = {".toml": "settings (TOML)", ".json": "record of a run or a dataset (JSON)"}
 
 
 def describe(path: Path | str) -> dict[str, object]:
-    """Describe an image, a disparity map or a calibration.
+    """Describe an image, a disparity map, a calibration or the folder of a result.
 
     Parameters
     ----------
     path
-        The file, recognised by its content.
+        The file, recognised by its content, or the folder.
 
     Returns
     -------
@@ -42,6 +47,8 @@ def describe(path: Path | str) -> dict[str, object]:
         If the file cannot be read or is nothing that slanted knows.
     """
     path = Path(path)
+    if path.is_dir():
+        return {"file": str(path), **_describe_folder(path)}
     data = read_bytes(path)
     if data[:2] in (b"Pf", b"PF"):
         values = pfm.decode(path, data)
@@ -52,12 +59,41 @@ def describe(path: Path | str) -> dict[str, object]:
         found = {"format": "PLY", "meaning": "point cloud or mesh", **_ply_counts(data)}
     elif path.suffix in TEXT_MEANINGS and _is_text(data):
         found = {"format": path.suffix[1:].upper(), "meaning": TEXT_MEANINGS[path.suffix]}
+    elif _is_text(data) and path.suffix.lower() in WRITABLE_SUFFIXES:
+        raise FileError(
+            path,
+            f"expected an image, as its name says, but it holds text ({_beginning(data)!r}); a "
+            "download may have saved a web page, or a pointer of Git LFS, in its place",
+        )
     elif _is_text(data):
         found = _describe_calibration(path, data)
     else:
         header = read_header(path, data)
         found = _describe_image(header, decode_samples(path, data, header))
     return {"file": str(path), **found}
+
+
+def _describe_folder(path: Path) -> dict[str, object]:
+    if not (path / RECORD).is_file():
+        raise FileError(
+            path,
+            f"expected a file, or the folder of a result with {RECORD} in it, got another folder; "
+            "`slanted batch` finds pairs in folders",
+        )
+    try:
+        record = json.loads(read_bytes(path / RECORD))
+    except (ValueError, RecursionError) as error:
+        raise FileError(path / RECORD, f"expected JSON, but it fails to parse: {error}") from error
+    known = record if isinstance(record, dict) else {}
+    numbers = {
+        name: known[name] for name in OF_RESULTS if isinstance(known.get(name), int | float | str)
+    }
+    return {"format": "folder", "meaning": "result of slanted; `slanted view` shows it", **numbers}
+
+
+def _beginning(data: bytes) -> str:
+    """Return the first words of a text."""
+    return " ".join(data[:200].decode("utf-8", "replace").split())[:40]
 
 
 def _ply_counts(data: bytes) -> dict[str, object]:

@@ -13,7 +13,7 @@ from slanted.kernel import kernel
 def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Fill every unknown pixel with the farther of its known neighbours in the row.
 
-    This is ``interpolateBackground`` of the KITTI stereo development kit [1]_: a hole is taken for
+    This is ``interpolateBackground`` of the KITTI stereo development kit: a hole is taken for
     an occlusion, so what is seen beyond it belongs to the background, the smaller disparity.
 
     1. Along each row, a hole between two known pixels takes the smaller of the two; a hole at the

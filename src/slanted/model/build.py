@@ -8,6 +8,7 @@ from slanted.model.compatibility_kernels import edge_tables
 from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
+from slanted.model.own import own_cost
 from slanted.model.photometry import photometric_rows
 from slanted.model.planes import check_particles, edge_planes
 from slanted.model.potentials import (
@@ -77,6 +78,8 @@ def build_factor_graph(
     # A thread does all tables of its segments, then of its edges: it hands over twice, not five
     # times.
     plane_costs = share_rows(regions.count, costs_of_planes)
+    if weights.own and observations.own is not None:
+        plane_costs += weights.own * own_cost(regions, observations, particles)
     share(len(edge_costs), tabulate_edges)
     return FactorGraph(
         edges=regions.edges,

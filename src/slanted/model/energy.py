@@ -12,6 +12,7 @@ from slanted.errors import InputError
 from slanted.labels import BoundaryLabel
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
+from slanted.model.own import own_cost
 from slanted.model.photometry import photometric_cost
 from slanted.model.planes import check_planes
 from slanted.model.potentials import (
@@ -47,6 +48,8 @@ class Energies:
     """φ_vis, over segments."""
     pho: float
     """φ_pho, over segments."""
+    own: float = 0.0
+    """φ_own, over segments."""
 
     def weighted(self, weights: WeightSettings) -> dict[str, float]:
         """Return w_k φ_k by the name of the potential."""
@@ -99,6 +102,7 @@ def energy(
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
         vis=float(visibility_cost(regions, observations, particles).sum()),
         pho=float(photometric_cost(regions, observations, particles).sum()),
+        own=float(own_cost(regions, observations, particles).sum()),
     )
 
 

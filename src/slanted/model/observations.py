@@ -12,6 +12,7 @@ from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
 from slanted.matching.census import Words
 from slanted.model.data_kernels import gather_matches
+from slanted.model.own import Potential
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Floats, Ints, Regions, Starts
@@ -46,6 +47,8 @@ class Observations:
     """S_i outside F."""
     words: Words | None
     """What the views look like; None if only their matches are known."""
+    own: Potential | None = None
+    """A potential of the user's own, whose costs `scaled` leaves alone."""
 
     def scaled(self, factor: float) -> Observations:
         """Return observations whose every pixel counts `factor` times as much."""
@@ -63,6 +66,7 @@ def observe(
     weights: Any = None,
     lowest: float = 0.0,
     words: Words | None = None,
+    own: Potential | None = None,
 ) -> Observations:
     """Gather the initial disparity by segment and by boundary.
 
@@ -78,6 +82,8 @@ def observe(
         The disparity from which the model counts.
     words
         Census words of both views, for φ_pho; without them it is 0.
+    own
+        A potential of the user's own, φ_own.
 
     Raises
     ------
@@ -114,7 +120,7 @@ def observe(
         lambda: gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
         gather_rest,
     )
-    return Observations(segments, boundaries, unmatched, words)
+    return Observations(segments, boundaries, unmatched, words, own)
 
 
 def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:

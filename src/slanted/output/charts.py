@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -94,14 +95,22 @@ def _axes(
         y = top + (SIZE[0] - top - bottom) * (high - value) / (high - low)
         return round(x), round(y)
 
-    for k in range(5):
-        value = low + (high - low) * k / 4
+    for value in round_ticks(low, high):
         _, y = place(0, value)
         cv2.line(chart, (left, y), (SIZE[1] - right, y), GRID, 1)
-        _write(chart, f"{value:,.0f}", (8, y + 5))
+        _write(chart, f"{value:,.10g}", (8, y + 5))
     for number in range(0, count, -(-count // MOST_TICKS)):
         _write(chart, str(first + number), (place(number, low)[0] - 4, SIZE[0] - bottom + 22))
     return chart, place
+
+
+def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Return multiples of 1, 2 or 5 times a power of ten between two numbers, about so many."""
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= rough)
+    first = math.ceil(low / step)
+    return [k * step for k in range(first, math.floor(high / step) + 1)]
 
 
 def _curve(

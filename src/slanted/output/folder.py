@@ -195,11 +195,13 @@ def write_matched(
 
 
 def disparity_picture(
-    disparity: NDArray[np.float32], scale: tuple[float, float] | None = None
+    disparity: NDArray[np.float32],
+    scale: tuple[float, float] | None = None,
+    title: str = "disparity, px",
 ) -> NDArray[np.uint8]:
     """Return a disparity map in colours, with its legend; the scale is its own unless given."""
     low, high = disparity_scale(disparity) if scale is None else scale
-    return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high))
+    return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
 
 def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:

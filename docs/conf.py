@@ -1,0 +1,61 @@
+"""The site that is made of these pages: ``sphinx-build -W docs site`` (see CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+import slanted
+from slanted.cli import COMMANDS
+from slanted.cli import slanted as command_line
+
+project = "slanted"
+copyright = "the slanted developers, BSD-3-Clause"
+version = release = slanted.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+nitpicky = False  # names of other libraries' types lead nowhere
+
+myst_heading_anchors = 4  # links to headings are those that GitHub makes
+myst_links_external_new_tab = False
+
+default_role = "py:obj"  # `Result` in a docstring leads to it
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True}
+python_use_unqualified_type_names = True
+napoleon_use_param = False  # types of dataclass fields are no reStructuredText
+napoleon_use_rtype = False
+
+# Nothing is fetched from elsewhere: furo brings its own style and asks for no fonts.
+html_theme = "furo"
+html_title = f"slanted {version}"
+html_copy_source = False
+html_show_sphinx = False
+
+
+class Commands(Directive):
+    """Writes down every command's own help."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a section for each command."""
+        return [node for name in COMMANDS for node in self._section(name)]
+
+    def _section(self, name: str) -> list[nodes.Node]:
+        context = click.Context(command_line, info_name="slanted", terminal_width=96)
+        command = command_line.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name, terminal_width=96)
+        title = f"slanted {name}"
+        section = nodes.section(ids=[nodes.make_id(title)], names=[title])
+        text = command.get_help(inner).strip()
+        section += [nodes.title(title, title), nodes.literal_block(text, text, language="text")]
+        return [section]
+
+
+def setup(app: Any) -> None:
+    """Register the directive."""
+    app.add_directive("commands", Commands)

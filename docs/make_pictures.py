@@ -1,0 +1,236 @@
+"""Pictures of the README, the steps and the tutorial: ``python docs/make_pictures.py [PART]...``.
+
+The parts are demo, steps and tutorial; all but the last are of Motorcycle, which ships inside
+scikit-image. Look at each picture before you commit it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+import slanted
+from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.inference.drawing import draw_disparity
+from slanted.inference.pcbp import Snapshot
+from slanted.matching.census_sgm import match_details
+from slanted.matching.disparity_range import disparity_range
+from slanted.output.charts import colour_planes, energy_chart, planes_legend
+from slanted.output.legends import Legend, with_legend
+from slanted.output.pictures import (
+    colour_confidence,
+    colour_disparity,
+    colour_error,
+    confidence_legend,
+    error_legend,
+    labels_legend,
+    paint_boundaries,
+    paint_labels,
+    paint_regions,
+    regions_legend,
+)
+from slanted.segmentation import segment
+
+Picture = NDArray[np.uint8]
+Panel = tuple[Picture, Legend | str]
+IMAGES = Path(__file__).parent / "images"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LARGEST = 140_000
+"""Bytes of a picture."""
+CROP = (slice(60, 290), slice(330, 640))
+"""Handlebars, tank and what is behind: thin things before near and far ones."""
+
+
+def save(name: str, panels: Sequence[Panel], columns: int, width: int = 1080) -> None:
+    """Write panels side by side, each with its legend or caption, as JPEG."""
+    own = (width - 8 * (columns - 1)) // columns
+    drawn = []
+    for picture, legend in panels:
+        height = round(own * picture.shape[0] / picture.shape[1])
+        scale = cv2.INTER_AREA if own < picture.shape[1] else cv2.INTER_CUBIC
+        shown = cv2.resize(picture, (own, height), interpolation=scale)
+        drawn.append(with_legend(shown, Legend(legend) if isinstance(legend, str) else legend))
+    rows = []
+    for k in range(0, len(drawn), columns):
+        row = drawn[k : k + columns]
+        tallest = max(len(picture) for picture in row)
+        padded = [
+            np.pad(picture, ((0, tallest - len(picture)), (0, 8), (0, 0)), constant_values=255)
+            for picture in row
+        ]
+        rows.append(np.hstack(padded)[:, :-8])
+    write(name, np.vstack(rows))
+
+
+def write(name: str, picture: Picture) -> None:
+    """Write a JPEG for the pages, as good as fits."""
+    bgr = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
+    for quality in range(85, 30, -5):
+        _, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if len(data) < LARGEST:
+            break
+    (IMAGES / f"{name}.jpg").write_bytes(data.tobytes())
+
+
+def demo() -> None:
+    """Make the README's pictures of what ``slanted demo`` writes."""
+    from slanted.cli import slanted as command_line
+
+    with tempfile.TemporaryDirectory() as folder:
+        command_line.main(["demo", "-o", folder, "--quiet"], standalone_mode=False)
+        for name, file, width in (
+            ("motorcycle", "overview.png", 900),
+            ("motorcycle-boundaries", "boundaries.png", 741),
+        ):
+            picture = slanted.read_image(Path(folder, file))
+            height = round(width * picture.shape[0] / picture.shape[1])
+            write(name, cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA))
+
+
+def motorcycle() -> None:
+    """Make the pictures of the steps."""
+    left, right, truth = load_motorcycle()
+    settings = slanted.Settings()
+    states: list[Snapshot] = []
+    result = slanted.estimate(left, right, settings, watch=states.append)
+    regions, found = result.regions, result.inference
+    low, high = np.nanquantile(truth, [0.01, 0.99])
+
+    def near(disparity: NDArray[np.float32]) -> Picture:
+        return colour_disparity(disparity, low, high)
+
+    labels = paint_labels(left, regions, result.labels)
+    planes = colour_planes(regions, result.planes)
+    save(
+        "steps",
+        [
+            (left, "the left image of a pair"),
+            (near(result.matched), "1 matching: black is unknown"),
+            (paint_boundaries(left, regions.labels), "2 segments, one plane each"),
+            (planes, "3 planes: colour is tilt, bright is near"),
+            (labels, "4 boundaries: who hides whom"),
+            (near(result.disparity), "5 the dense disparity"),
+        ],
+        columns=3,
+    )
+    searched = disparity_range(left, right, settings.matching)
+    details = match_details(left, right, searched, settings.matching)
+    sure = np.repeat(np.rint(255 * details.confidence).astype(np.uint8)[..., None], 3, axis=2)
+    save(
+        "step-matching",
+        [
+            (left, "left image"),
+            (near(result.matched), "D(p); black is unknown: hidden, or not sure"),
+            (sure, "the matcher's confidence"),
+        ],
+        columns=3,
+    )
+    save(
+        "step-segmentation",
+        [
+            (paint_boundaries(left, _segments(left, result, method))[CROP], method)
+            for method in ("slic", "slic+disparity", "ucm", "slic+ucm")
+        ],
+        columns=4,
+    )
+    save(
+        "step-model",
+        [
+            (paint_regions(left, regions)[CROP], regions_legend()),
+            (planes[CROP], planes_legend()),
+            (labels[CROP], labels_legend()),
+        ],
+        columns=3,
+    )
+    local = draw_disparity(regions, result.local_planes())
+    save(
+        "step-inference",
+        [
+            (colour_error(local, truth), error_legend("planes of each segment's own matches, px")),
+            (colour_error(result.disparity, truth), error_legend("after inference, px")),
+            (energy_chart(found), "energy and what it cannot fall below"),
+        ],
+        columns=3,
+    )
+    first = states[0]
+    before = draw_disparity(first.regions, first.planes)
+    save(
+        "step-refinement",
+        [
+            (paint_boundaries(left, first.regions.labels)[CROP], "segments at first"),
+            (paint_boundaries(left, regions.labels)[CROP], "moved and split"),
+            (colour_error(before, truth)[CROP], error_legend("errors at first, px")),
+            (colour_error(result.disparity, truth)[CROP], error_legend("in the end, px")),
+        ],
+        columns=4,
+    )
+    hidden = np.where(result.occluded[..., None], np.array([213, 94, 0], np.uint8), left // 2)
+    save(
+        "step-result",
+        [
+            (near(result.disparity), "disparity"),
+            (hidden.astype(np.uint8), "occluded: not seen by the right camera"),
+            (colour_confidence(regions, result.confidence), confidence_legend(result.confidence)),
+        ],
+        columns=3,
+    )
+
+
+def _segments(left: Picture, result: slanted.Result, method: str) -> NDArray[np.int32]:
+    settings = slanted.Settings().with_text({"segmentation.method": method})
+    return segment(left, settings.segmentation, result.matched)
+
+
+def tutorial() -> None:
+    """Make the tutorial's pictures, of the virtual cameras of the last example."""
+    import os
+    import runpy
+
+    sys.argv = ["12_own_camera.py"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        names = runpy.run_path(str(EXAMPLES / "12_own_camera.py"), run_name="__main__")
+        own = Path(folder, "own-camera")
+
+        def lined(file: str) -> Picture:
+            picture = cv2.imread(str(own / file))[..., ::-1].copy()
+            picture[30::60] = (255, 220, 0)
+            return picture
+
+        save(
+            "tutorial",
+            [
+                (lined("board/left_03.png"), "a board, left camera"),
+                (lined("board/right_03.png"), "the same, right camera"),
+                (lined("scene_left.png"), "a scene, left camera"),
+                (lined("scene_right.png"), "right camera: rows do not agree"),
+                (lined("left.png"), "rectified, left"),
+                (lined("right.png"), "rectified, right: rows agree"),
+            ],
+            columns=2,
+            width=720,
+        )
+        result = names["result"]
+        low, high = np.quantile(result.disparity, [0.01, 0.99])
+        save(
+            "tutorial-result",
+            [
+                (colour_disparity(result.disparity, low, high), "disparity"),
+                (colour_planes(result.regions, result.planes), planes_legend()),
+                (paint_labels(names["left"], result.regions, result.labels), labels_legend()),
+            ],
+            columns=3,
+        )
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    makers = {"demo": demo, "steps": motorcycle, "tutorial": tutorial}
+    for name in sys.argv[1:] or list(makers):
+        makers[name]()
