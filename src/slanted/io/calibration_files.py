@@ -20,6 +20,7 @@ from slanted.io.calibration_yaml import load_yaml
 from slanted.io.files import read_bytes
 
 MAX_CALIBRATION_BYTES = 2**20
+LARGEST_SIDE = 2**31
 
 _KITTI_PAIRS = (
     ("P_rect_02", "P_rect_03"),
@@ -270,13 +271,22 @@ def _image_size(path: Path, content: Mapping[str, Any]) -> tuple[int, int] | Non
     """Return width and height if the file tells them, as all but OpenCV's do."""
     for names in (("image_width", "image_height"), ("width", "height")):
         if all(name in content for name in names):
-            width, height = (_matrix(path, {n: [content[n]]}, n, 1).item() for n in names)
-            return round(width), round(height)
+            sizes = (_matrix(path, {n: [content[n]]}, n, 1).item() for n in names)
+            return _whole(path, names, *sizes)
     for name in ("S_rect_02", "S_rect_00"):
         if name in content:
-            width, height = _matrix(path, content, name, 2)
-            return round(width), round(height)
+            return _whole(path, (name,), *_matrix(path, content, name, 2).tolist())
     return None
+
+
+def _whole(path: Path, names: tuple[str, ...], width: float, height: float) -> tuple[int, int]:
+    if not (0 < width < LARGEST_SIDE and 0 < height < LARGEST_SIDE):
+        raise FileError(
+            path,
+            f"expected {' and '.join(names)} to be the size of an image, got {width:g} and "
+            f"{height:g}; correct it",
+        )
+    return round(width), round(height)
 
 
 def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Matrix:
@@ -290,7 +300,7 @@ def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Ma
         value = re.sub(r"[\[\];,]", " ", value).split()
     try:
         numbers = np.array([float(number) for number in value])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise FileError(path, f"expected field {name} to hold {count} numbers") from error
     if numbers.size != count:
         raise FileError(

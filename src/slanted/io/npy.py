@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 import tokenize
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -15,7 +16,12 @@ from numpy.typing import NDArray
 from slanted.errors import FileError
 
 # NumPy tokenises a header that it cannot parse, in case Python 2 wrote it, and lets errors through.
-_HEADER_ERRORS = (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError)
+_HEADER_ERRORS = (
+    *(ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError),
+    *(RecursionError, MemoryError, KeyError, AttributeError, OverflowError),
+)
+
+MOST_AXES = 32
 
 
 def decode(path: Path, data: bytes) -> NDArray[Any]:
@@ -37,6 +43,27 @@ def decode(path: Path, data: bytes) -> NDArray[Any]:
         The array, read-only, of any shape and plain dtype.
     """
     stream = io.BytesIO(data)
+    shape, is_fortran, dtype = read_header(path, stream)
+    offset_bytes = stream.tell()
+    expected_bytes, found_bytes = math.prod(shape) * dtype.itemsize, len(data) - offset_bytes
+    if found_bytes < expected_bytes:
+        raise FileError(
+            path,
+            f"the NumPy file is truncated, shape {shape} needs {expected_bytes} bytes, but"
+            f" {found_bytes} follow its header; save it again",
+        )
+    values = np.frombuffer(data, dtype, math.prod(shape), offset_bytes)
+    return values.reshape(shape, order="F" if is_fortran else "C")
+
+
+def read_header(path: Path, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of an array of plain numbers, and leave the stream behind it.
+
+    Returns
+    -------
+    shape, is_fortran, dtype
+        Of an array that NumPy could make, if there is memory for it.
+    """
     try:
         version = npy_format.read_magic(stream)
         if version == (1, 0):
@@ -53,16 +80,11 @@ def decode(path: Path, data: bytes) -> NDArray[Any]:
         ) from error
     if dtype.hasobject or dtype.kind not in "fiubc":
         raise FileError(path, f"expected an array of numbers, but its dtype is {dtype}")
-    offset_bytes = stream.tell()
-    expected_bytes, found_bytes = math.prod(shape) * dtype.itemsize, len(data) - offset_bytes
-    if min(shape, default=1) < 0 or found_bytes < expected_bytes:
-        raise FileError(
-            path,
-            f"the NumPy file is truncated, shape {shape} needs {expected_bytes} bytes, but"
-            f" {found_bytes} follow its header; save it again",
-        )
-    values = np.frombuffer(data, dtype, math.prod(shape), offset_bytes)
-    return values.reshape(shape, order="F" if is_fortran else "C")
+    # A length of 0 hides absurd ones beside it, which NumPy refuses later.
+    largest = math.prod(max(size, 1) for size in shape) * dtype.itemsize
+    if min(shape, default=1) < 0 or len(shape) > MOST_AXES or largest > sys.maxsize:
+        raise FileError(path, f"no array has the shape {shape}; save it again with numpy.save")
+    return shape, bool(is_fortran), dtype
 
 
 def encode(values: NDArray[Any]) -> bytes:
