@@ -25,7 +25,15 @@ class Outcome:
     findings: dict[str, bytes] = field(default_factory=dict)
 
 
-def fuzz(target: Target, runs: int, seconds: float, seed: int = 0, guided: bool = True) -> Outcome:
+def fuzz(
+    target: Target,
+    runs: int,
+    seconds: float,
+    seed: int = 0,
+    *,
+    guided: bool = True,
+    until_found: bool = False,
+) -> Outcome:
     """Try the seeds of a target, then changes of them.
 
     Parameters
@@ -39,6 +47,8 @@ def fuzz(target: Target, runs: int, seconds: float, seed: int = 0, guided: bool 
     guided
         Whether to look for new lines, which takes time; without it seeds alone are changed, and a
         run of a given number is the same on every machine.
+    until_found
+        Whether the first finding ends the run.
     """
     draw = Random(f"{target.name} {seed}")
     coverage = make_coverage()
@@ -59,6 +69,8 @@ def fuzz(target: Target, runs: int, seconds: float, seed: int = 0, guided: bool 
                 attempt(target, data)
         except Finding as finding:
             outcome.findings.setdefault(str(finding)[:80], data)
+            if until_found:
+                break
         if guided and coverage.is_new and not queue:
             corpus.append(data)
     outcome.kept, outcome.lines = len(corpus), len(coverage.seen)

@@ -8,12 +8,14 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 SECONDS = 5.0
+"""Of CPU time: a busy machine is no fault of the input."""
+WAITING_SECONDS = 60.0
 MEGABYTES = 600
 LONGEST_MESSAGE = 1200
 
@@ -60,6 +62,7 @@ def attempt(target: Target, data: bytes) -> None:
     """
     from slanted.errors import SlantedError
 
+    _warm_up(target)
     try:
         with _limits(), warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -70,6 +73,16 @@ def attempt(target: Target, data: bytes) -> None:
         raise Finding(f"took more than {SECONDS:g} s") from None
     except (Exception, RecursionError) as error:
         raise Finding(f"{type(error).__name__}: {error}"[:500]) from error
+
+
+@cache
+def _warm_up(target: Target) -> None:
+    """Import and compile all that a target needs: that takes more than an input may."""
+    from slanted.errors import SlantedError
+
+    for data in target.seeds():
+        with suppress(SlantedError):
+            target.read(scratch(), data)
 
 
 def _check_sentence(message: str) -> None:
@@ -96,17 +109,20 @@ _HOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 @contextmanager
 def _limits() -> Iterator[None]:
     """Raise where an input takes too long, and let no allocation pass a limit."""
-    before = signal.signal(signal.SIGALRM, _alarm)
+    before = [signal.signal(number, _alarm) for number in (signal.SIGALRM, signal.SIGPROF)]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = _address_space() + MEGABYTES * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, WAITING_SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in zip((signal.SIGALRM, signal.SIGPROF), before, strict=True):
+            signal.signal(number, handler)
 
 
 def _alarm(*_: object) -> None:

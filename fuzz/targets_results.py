@@ -24,7 +24,7 @@ def result_folder() -> dict[str, bytes]:
     import slanted
     from slanted.synthetic import make_scene
 
-    scene = make_scene(40, 32, segments=6, objects=1, max_disparity=8, seed=1)
+    scene = make_scene(40, 32, segments=6, objects=1, max_disparity=16, seed=1)
     names = {"inference.iterations": "1", "refinement.rounds": "0", "segmentation.count": "6"}
     settings = slanted.Settings().with_text(names)
     result = slanted.estimate(

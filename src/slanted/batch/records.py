@@ -70,9 +70,13 @@ def read_record(file: Path) -> dict[str, Any] | None:
     from slanted.io.texts import read_json_object
 
     try:
-        return read_json_object(file)
+        record = read_json_object(file)
     except FileError:
         return None
+    whole = all(isinstance(record.get(name, {}), dict) for name in ("versions", "seconds"))
+    warned = record.get("warnings", [])
+    whole = whole and isinstance(warned, list) and all(isinstance(w, str) for w in warned)
+    return record if whole else None
 
 
 def is_same(record: dict[str, Any] | None, settings: str, inputs: str) -> bool:

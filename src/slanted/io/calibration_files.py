@@ -174,7 +174,7 @@ def _from_middlebury(path: Path, content: Mapping[str, Any]) -> Calibration:
         doffs_pixels = _matrix(path, content, "doffs", 1).item()
     else:
         right = _matrix(path, content, "cam1", 9).reshape(3, 3)
-        doffs_pixels = float(right[0, 2] - left[0, 2])
+        doffs_pixels = float(right[0, 2]) - float(left[0, 2])
     return Calibration(
         fx_pixels=float(left[0, 0]),
         fy_pixels=float(left[1, 1]),
@@ -243,7 +243,7 @@ def _from_opencv(path: Path, content: Mapping[str, Any], unit_meters: float) -> 
         cx_pixels=float(-Q[0, 3]),
         cy_pixels=float(-Q[1, 3]),
         baseline_meters=unit_meters / float(Q[3, 2]),
-        doffs_pixels=float(Q[3, 3] / Q[3, 2]),
+        doffs_pixels=float(Q[3, 3]) / float(Q[3, 2]),
     )
 
 
@@ -251,7 +251,9 @@ def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> 
     """Build from two 3 × 4 projections, each with −fx × (its camera's position) at [0, 3]."""
     if left[0, 0] == 0 or right[0, 0] == 0:
         raise InputError("fx_pixels: expected a finite number above 0, got 0")
-    baseline = float(left[0, 3] / left[0, 0] - right[0, 3] / right[0, 0])
+    # Python's floats, which overflow in silence: what comes of it is checked below.
+    shift, right_shift = (float(p[0, 3]) / float(p[0, 0]) for p in (left, right))
+    baseline = shift - right_shift
     if baseline <= 0:
         raise InputError(
             f"baseline_meters: expected the second camera right of the first, got {baseline};"
@@ -263,7 +265,7 @@ def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> 
         cx_pixels=float(left[0, 2]),
         cy_pixels=float(left[1, 2]),
         baseline_meters=baseline * unit_meters,
-        doffs_pixels=float(right[0, 2] - left[0, 2]),
+        doffs_pixels=float(right[0, 2]) - float(left[0, 2]),
     )
 
 
@@ -306,4 +308,6 @@ def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Ma
         raise FileError(
             path, f"expected field {name} to hold {count} numbers, but it has {numbers.size}"
         )
+    if not np.isfinite(numbers).all():
+        raise FileError(path, f"expected field {name} to hold finite numbers; correct it")
     return numbers
