@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -208,25 +209,32 @@ def main() -> int:
     sys.path.insert(0, str(ROOT / "src"))
     _warm_up()
     draw = random.Random(options.seed)
-    killed = total = 0
+    drawn = []
     for module in TESTS:
         everything = list(mutants_of(module, _source(module).read_text()))
-        drawn = draw.sample(everything, min(options.each, len(everything)))
-        if options.only not in module:
+        sample = draw.sample(everything, min(options.each, len(everything)))
+        if options.only in module:
+            say(f"{module}: {len(sample)} of {len(everything)} mutants")
+            drawn.append(sample)
+            if not passes(module, None):
+                say(f"the tests of {module} fail without a fault")
+                return 1
+    # Module after module in turn: a run that is cut short is a sample of all of them too.
+    killed = total = 0
+    for mutant in (m for turn in zip_longest(*drawn) for m in turn if m is not None):
+        if str(mutant) in EQUIVALENT:
+            say(f"equivalent {mutant}: {EQUIVALENT[str(mutant)]}")
             continue
-        if not passes(module, None):
-            print(f"the tests of {module} fail without a fault")  # noqa: T201
-            return 1
-        for mutant in sorted(drawn, key=lambda m: m.line):
-            if str(mutant) in EQUIVALENT:
-                print("equivalent", mutant, flush=True)  # noqa: T201
-                continue
-            lives = passes(module, mutant)
-            total, killed = total + 1, killed + (not lives)
-            print("SURVIVED" if lives else "killed", mutant, flush=True)  # noqa: T201
-        print(f"{killed} of {total} killed so far; {module} has {len(everything)}", flush=True)  # noqa: T201
-    print(f"{killed} of {total} killed, {100 * killed / max(total, 1):.1f} %")  # noqa: T201
+        lives = passes(mutant.module, mutant)
+        total, killed = total + 1, killed + (not lives)
+        say(f"{'SURVIVED' if lives else 'killed'} {mutant}")
+    say(f"{killed} of {total} killed, {100 * killed / max(total, 1):.1f} %")
     return 0
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)  # noqa: T201
 
 
 def _warm_up() -> None:

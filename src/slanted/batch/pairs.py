@@ -119,7 +119,11 @@ def output_folder(output: Path, name: str) -> Path:
             f"starts with a dot or is one of {', '.join(RESERVED)}; rename it in the manifest",
         )
     folder = output.joinpath(*parts)
-    if not folder.resolve().is_relative_to(output.resolve()):
+    try:
+        inside = folder.resolve().is_relative_to(output.resolve())
+    except (OSError, RuntimeError):  # links that go round in circles
+        inside = False
+    if not inside:
         raise FileError(
             folder, f"leads out of {output} through a link; remove the link or rename the pair"
         )

@@ -29,6 +29,8 @@ SETTINGS = "settings.toml"
 LEFT, RIGHT = "left.png", "right.png"
 TRUTH = "ground_truth.pfm"
 EXPECTED = "the arrays of a result"
+BYTES_A_PIXEL = 40
+"""What a result takes in memory when it is read, with the graph of its segments."""
 
 
 def json_text(data: Any) -> str:
@@ -178,8 +180,14 @@ def _iteration(step: dict[str, Any]) -> Iteration:
 
 
 def read_segments(stored: StoredArrays) -> Any:
-    """Return the label image of a result."""
-    return stored.read("segments", "i", (None, None), MAX_PIXELS)
+    """Return the label image of a result, if there is memory for what it is the size of.
+
+    Zeros pack a thousand to one: a folder of a megabyte can hold an image of a gigabyte, rightly.
+    """
+    from slanted.batch.memory import available_bytes
+
+    most = min(MAX_PIXELS, available_bytes() // BYTES_A_PIXEL)
+    return stored.read("segments", "i", (None, None), most)
 
 
 def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
