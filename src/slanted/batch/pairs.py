@@ -35,7 +35,7 @@ RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
 """Names in the output folder that are not for pairs."""
 COLUMNS = ("left", "right", "name")
 LONGEST_NUMBER = 30
-LARGEST_MANIFEST = 2**28
+LARGEST_MANIFEST = 2**26
 
 
 @dataclass(frozen=True)
