@@ -34,12 +34,6 @@ class FewExamples:
     def __init__(self, examples: int, seconds: float) -> None:
         self.examples, self.seconds = examples, seconds
 
-    def pytest_configure(self, config: Any) -> None:
-        """Give kernels the one thing that only compiled code has."""
-        from slanted.matching import census_kernels
-
-        census_kernels.popcount = lambda word: int(word).bit_count()
-
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Let hypothesis draw few examples, and not shrink what a limit has cut."""
         from hypothesis import HealthCheck, Phase, settings
