@@ -74,6 +74,10 @@ FOUND = {
         "npy",
         npy_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {(0,) * 70}}}"),
     ),
+    "npy: a header that NumPy warns about": (
+        "npy",
+        npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1L,)}") + bytes(4),
+    ),
     "checkpoint: a file elsewhere": ("checkpoint", b'{"messages": "../../../etc/passwd"}'),
     "checkpoint: brackets": ("checkpoint", b"[" * 50_000),
     "npz: bzip2": ("npz", npz_of_one_member(b"x", compression=zipfile.ZIP_BZIP2)),
