@@ -49,7 +49,7 @@ EQUIVALENT = {
         "room for a third set of moments, which nobody reads"
     ),
 }
-"""Mutants, by their module, line of code and fault, that cannot be told from the original, and why."""
+"""Mutants that cannot be told from the original, by module, code and fault, and why."""
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
