@@ -113,8 +113,12 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
     """Yield what can be done to a node: a description, and a function that does it in place."""
     before = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else ""
     before = before.splitlines()[0][:70] if before else ""
+    if isinstance(node, ast.IfExp) and _is_choice(node):
+        node.test.is_choice = True  # type: ignore[attr-defined]
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         for other in COMPARISONS[type(node.ops[0])]:
+            if hasattr(node, "is_choice") and other in (ast.LtE, ast.GtE):
+                continue
             yield f"{before}: {other.__name__}", lambda n, o=other: n.ops.__setitem__(0, o())
     if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
         for other in OPERATORS[type(node.op)]:
@@ -133,6 +137,15 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     ):
         yield f"{before}: left out", _leave_out
+
+
+def _is_choice(node: ast.IfExp) -> bool:
+    """Tell ``a if a < b else b``: of two that are equal, either may be taken."""
+    test = node.test
+    if not isinstance(test, ast.Compare):
+        return False
+    sides = {ast.dump(test.left), ast.dump(test.comparators[0])}
+    return sides == {ast.dump(node.body), ast.dump(node.orelse)}
 
 
 def _relabel(node: ast.Constant, place: int) -> None:
@@ -162,10 +175,15 @@ def passes(module: str, mutant: Mutant | None) -> bool:
 
 
 def _run_tests(module: str, mutant: Mutant | None) -> None:
+    import hypothesis
     import pytest
 
     # A fault may never end; the system then ends the process, by CPU time.
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    # The first failure is enough; hypothesis would look for the smallest.
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    hypothesis.settings.register_profile("mutants", phases=phases, database=None, derandomize=True)
+    hypothesis.settings.load_profile("mutants")
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
