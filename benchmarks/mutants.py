@@ -115,10 +115,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
     before = before.splitlines()[0][:70] if before else ""
     if isinstance(node, ast.IfExp) and _is_choice(node):
         node.test.is_choice = True  # type: ignore[attr-defined]
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        for other in COMPARISONS[type(node.ops[0])]:
-            if hasattr(node, "is_choice") and other in (ast.LtE, ast.GtE):
-                continue
+    if isinstance(node, ast.Compare):
+        for other in _other_comparisons(node):
             yield f"{before}: {other.__name__}", lambda n, o=other: n.ops.__setitem__(0, o())
     if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
         for other in OPERATORS[type(node.op)]:
@@ -137,6 +135,12 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     ):
         yield f"{before}: left out", _leave_out
+
+
+def _other_comparisons(node: ast.Compare) -> list[type[ast.cmpop]]:
+    others = COMPARISONS.get(type(node.ops[0]), ())
+    ties = (ast.LtE, ast.GtE) if hasattr(node, "is_choice") else ()
+    return [other for other in others if other not in ties]
 
 
 def _is_choice(node: ast.IfExp) -> bool:
