@@ -81,10 +81,14 @@ def test_boundaries_are_painted_by_label_and_side():
     [
         ("result.npz", None, "result.npz: "),
         ("result.npz", b"PK\x03\x04 nonsense", "expected the arrays of a result"),
-        ("run.json", b"{", "expected the record of a result as JSON"),
+        ("run.json", b"{", "expected the record of a result, but it fails to parse"),
         ("run.json", b"[1]", "expected the record of a result, a JSON object"),
         ("run.json", b"{}", "was written by another version of slanted"),
-        ("run.json", b"[" * 100000, "expected the record of a result as JSON"),
+        (
+            "run.json",
+            b"[" * 100000,
+            "expected the record of a result, but it fails to parse: it is nested",
+        ),
         ("settings.toml", b"seed = -1", "settings.toml: seed"),
     ],
 )

@@ -8,9 +8,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LONGEST_MESSAGE = 1000
+
 
 class SlantedError(Exception):
-    """Base of every error that slanted raises on purpose."""
+    """Base of every error that slanted raises on purpose.
+
+    Messages may quote files of strangers: whatever these hold, a message stays one printable line
+    of a sensible length.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_one_line(str(message)))
+
+
+def _one_line(text: str) -> str:
+    """Escape what a terminal would act upon, and leave out the middle of what is too long."""
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class InputError(SlantedError, ValueError):

@@ -18,7 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
-from slanted.errors import FileError, SettingsError
+from slanted.errors import SettingsError
 from slanted.settings_fields import Section, Setting, parse_text, setting, toml_value
 from slanted.settings_learning import LearningSettings
 from slanted.settings_matching import CensusSettings, MatchingSettings, SgbmSettings
@@ -90,14 +90,9 @@ class Settings(Section):
     @classmethod
     def load(cls, path: Path | str, base: Self | None = None) -> Self:
         """Read a TOML file; what it does not name stays as in `base` (by default the defaults)."""
-        try:
-            tree = tomllib.loads(Path(path).read_text("utf-8"))
-        except OSError as error:
-            raise FileError(path, f"cannot be read as settings ({error.strerror})") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileError(
-                path, f"expected settings in TOML, but it fails to parse: {error}"
-            ) from error
+        from slanted.io.texts import read_toml
+
+        tree = read_toml(path)
         tree.pop(ORIGIN, None)
         try:
             return (base or cls()).updated(tree)

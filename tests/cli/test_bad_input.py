@@ -97,7 +97,7 @@ CASES = {
     "unknown choice": ([*RUN, "--matching.method", "magic"], "matching.method: expected one of"),
     "setting out of range": ([*RUN, "--set", "threads=0"], "threads: expected a whole number"),
     "unknown preset": ([*RUN, "--preset", "best"], "preset: expected one of default, paper"),
-    "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: cannot be read"),
+    "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: expected a file"),
     "settings file broken": ([*RUN, "--settings", "broken.toml"], "broken.toml: expected settings"),
     "settings file unknown": ([*RUN, "--settings", "settings.toml"], "settings.toml: matching.metod"),
     "unknown option": ([*RUN, "--colour"], "No such option"),

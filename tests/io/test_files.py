@@ -39,6 +39,7 @@ def test_read_unreadable(tmp_path, monkeypatch):
     def deny(self):
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
 
+    (tmp_path / "secret.png").touch()
     monkeypatch.setattr(Path, "read_bytes", deny)
     with pytest.raises(FileError, match="may not be read"):
         read_bytes(tmp_path / "secret.png")

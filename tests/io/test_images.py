@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slanted.errors import FileError, InputError
-from slanted.io import read_image, write_image
+from slanted.io import images, read_image, write_image
 
 RNG = np.random.default_rng(7)
 RGB8 = RNG.integers(0, 256, (9, 13, 3), dtype=np.uint8)
@@ -210,10 +210,10 @@ def test_opencv_does_not_print_about_private_tags(tmp_path, capfd):
 
 
 def test_log_level_of_opencv_is_restored(tmp_path):
-    level = cv2.utils.logging.getLogLevel()
+    level = images._LOGGING.getLogLevel()
     write_image(tmp_path / "x.png", RGB8)
     read_image(tmp_path / "x.png")
-    assert cv2.utils.logging.getLogLevel() == level
+    assert images._LOGGING.getLogLevel() == level
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ LAYOUTS = (
 RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
 """Names in the output folder that are not for pairs."""
 COLUMNS = ("left", "right", "name")
+LONGEST_NUMBER = 30
+LARGEST_MANIFEST = 2**26
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Pair:
             return None
         first, last = numbers[-1].span()
         before, after = self.left.stem[:first], self.left.stem[last:]
-        return str(self.left.parent / f"{before}#{after}"), int(numbers[-1].group())
+        return str(self.left.parent / f"{before}#{after}"), _number(numbers[-1].group())
 
 
 def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
@@ -92,7 +94,12 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
 
 def natural(name: str) -> list[tuple[int, str]]:
     """Return a key by which frame_9 comes before frame_10."""
-    return [(int(text or 0), word) for word, text in re.findall(r"(\D*)(\d*)", name)]
+    return [(_number(text), word) for word, text in re.findall(r"(\D*)(\d*)", name)]
+
+
+def _number(digits: str) -> int:
+    """Return the number; Python reads none of thousands of digits, and those are none of frames."""
+    return int(digits[-LONGEST_NUMBER:] or 0)
 
 
 def output_folder(output: Path, name: str) -> Path:
@@ -112,7 +119,11 @@ def output_folder(output: Path, name: str) -> Path:
             f"starts with a dot or is one of {', '.join(RESERVED)}; rename it in the manifest",
         )
     folder = output.joinpath(*parts)
-    if not folder.resolve().is_relative_to(output.resolve()):
+    try:
+        inside = folder.resolve().is_relative_to(output.resolve())
+    except (OSError, RuntimeError):  # links that go round in circles
+        inside = False
+    if not inside:
         raise FileError(
             folder, f"leads out of {output} through a link; remove the link or rename the pair"
         )
@@ -168,7 +179,7 @@ def _read_manifest(path: Path) -> list[Pair]:
     from slanted.io.files import read_bytes
 
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = read_bytes(path, LARGEST_MANIFEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(path, f"expected a CSV manifest in UTF-8, got other bytes ({error})") from (
             error

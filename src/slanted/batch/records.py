@@ -67,11 +67,16 @@ def versions() -> dict[str, str]:
 
 def read_record(file: Path) -> dict[str, Any] | None:
     """Return what a record's file says; None if it is not there, or no record."""
+    from slanted.io.texts import read_json_object
+
     try:
-        record = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
+        record = read_json_object(file)
+    except FileError:
         return None
-    return record if isinstance(record, dict) else None
+    whole = all(isinstance(record.get(name, {}), dict) for name in ("versions", "seconds"))
+    warned = record.get("warnings", [])
+    whole = whole and isinstance(warned, list) and all(isinstance(w, str) for w in warned)
+    return record if whole else None
 
 
 def is_same(record: dict[str, Any] | None, settings: str, inputs: str) -> bool:

@@ -178,10 +178,17 @@ def _remembered(before: Path | None) -> Remembered | None:
     if before is None:
         return None
     from slanted.inference.remembered import Remembered
-    from slanted.output.stored import ARRAYS, read_arrays
+    from slanted.io.npz import StoredArrays
+    from slanted.output.stored import ARRAYS, EXPECTED, read_segments
 
-    stored = read_arrays(before / ARRAYS)
-    return Remembered(stored["segments"], stored["centres"], stored["planes"])
+    with StoredArrays(before / ARRAYS, EXPECTED) as stored:
+        labels = read_segments(stored)
+        count = int(labels.max()) + 1
+        centres, planes = (
+            stored.read(name, "f", (count, columns), columns * count)
+            for name, columns in (("centres", 2), ("planes", 3))
+        )
+    return Remembered(labels, centres, planes)
 
 
 @contextmanager

@@ -18,9 +18,10 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Protocol
 
-from slanted.errors import SlantedError
+from slanted.errors import FileError, SlantedError
 from slanted.experiments.provenance import PACKAGE, PACKAGES, version_of
 from slanted.io.files import write_bytes
+from slanted.io.texts import read_json_object
 from slanted.processes import serve_parent
 
 Scores = dict[str, Any]
@@ -99,12 +100,10 @@ class Store:
     def read(self, key: str) -> Scores | None:
         """Return the scores under a key if they are there, and whole."""
         try:
-            scores = json.loads((self._folder / f"{key}.json").read_text())
-        except (OSError, ValueError):
+            scores = read_json_object(self._folder / f"{key}.json")
+        except FileError:
             return None
-        whole = isinstance(scores, dict) and all(
-            isinstance(v, float | int | str) for v in scores.values()
-        )
+        whole = all(isinstance(v, float | int | str) for v in scores.values())
         return scores if whole else None
 
     def write(self, key: str, scores: Scores) -> None:

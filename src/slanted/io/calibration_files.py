@@ -20,6 +20,7 @@ from slanted.io.calibration_yaml import load_yaml
 from slanted.io.files import read_bytes
 
 MAX_CALIBRATION_BYTES = 2**20
+LARGEST_SIDE = 2**31
 
 _KITTI_PAIRS = (
     ("P_rect_02", "P_rect_03"),
@@ -173,7 +174,7 @@ def _from_middlebury(path: Path, content: Mapping[str, Any]) -> Calibration:
         doffs_pixels = _matrix(path, content, "doffs", 1).item()
     else:
         right = _matrix(path, content, "cam1", 9).reshape(3, 3)
-        doffs_pixels = float(right[0, 2] - left[0, 2])
+        doffs_pixels = float(right[0, 2]) - float(left[0, 2])
     return Calibration(
         fx_pixels=float(left[0, 0]),
         fy_pixels=float(left[1, 1]),
@@ -242,7 +243,7 @@ def _from_opencv(path: Path, content: Mapping[str, Any], unit_meters: float) -> 
         cx_pixels=float(-Q[0, 3]),
         cy_pixels=float(-Q[1, 3]),
         baseline_meters=unit_meters / float(Q[3, 2]),
-        doffs_pixels=float(Q[3, 3] / Q[3, 2]),
+        doffs_pixels=float(Q[3, 3]) / float(Q[3, 2]),
     )
 
 
@@ -250,7 +251,9 @@ def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> 
     """Build from two 3 × 4 projections, each with −fx × (its camera's position) at [0, 3]."""
     if left[0, 0] == 0 or right[0, 0] == 0:
         raise InputError("fx_pixels: expected a finite number above 0, got 0")
-    baseline = float(left[0, 3] / left[0, 0] - right[0, 3] / right[0, 0])
+    # Python's floats, which overflow in silence: what comes of it is checked below.
+    shift, right_shift = (float(p[0, 3]) / float(p[0, 0]) for p in (left, right))
+    baseline = shift - right_shift
     if baseline <= 0:
         raise InputError(
             f"baseline_meters: expected the second camera right of the first, got {baseline};"
@@ -262,7 +265,7 @@ def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> 
         cx_pixels=float(left[0, 2]),
         cy_pixels=float(left[1, 2]),
         baseline_meters=baseline * unit_meters,
-        doffs_pixels=float(right[0, 2] - left[0, 2]),
+        doffs_pixels=float(right[0, 2]) - float(left[0, 2]),
     )
 
 
@@ -270,13 +273,22 @@ def _image_size(path: Path, content: Mapping[str, Any]) -> tuple[int, int] | Non
     """Return width and height if the file tells them, as all but OpenCV's do."""
     for names in (("image_width", "image_height"), ("width", "height")):
         if all(name in content for name in names):
-            width, height = (_matrix(path, {n: [content[n]]}, n, 1).item() for n in names)
-            return round(width), round(height)
+            sizes = (_matrix(path, {n: [content[n]]}, n, 1).item() for n in names)
+            return _whole(path, names, *sizes)
     for name in ("S_rect_02", "S_rect_00"):
         if name in content:
-            width, height = _matrix(path, content, name, 2)
-            return round(width), round(height)
+            return _whole(path, (name,), *_matrix(path, content, name, 2).tolist())
     return None
+
+
+def _whole(path: Path, names: tuple[str, ...], width: float, height: float) -> tuple[int, int]:
+    if not (0 < width < LARGEST_SIDE and 0 < height < LARGEST_SIDE):
+        raise FileError(
+            path,
+            f"expected {' and '.join(names)} to be the size of an image, got {width:g} and "
+            f"{height:g}; correct it",
+        )
+    return round(width), round(height)
 
 
 def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Matrix:
@@ -290,10 +302,12 @@ def _matrix(path: Path, content: Mapping[str, Any], name: str, count: int) -> Ma
         value = re.sub(r"[\[\];,]", " ", value).split()
     try:
         numbers = np.array([float(number) for number in value])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise FileError(path, f"expected field {name} to hold {count} numbers") from error
     if numbers.size != count:
         raise FileError(
             path, f"expected field {name} to hold {count} numbers, but it has {numbers.size}"
         )
+    if not np.isfinite(numbers).all():
+        raise FileError(path, f"expected field {name} to hold finite numbers; correct it")
     return numbers

@@ -11,6 +11,16 @@ import yaml
 
 from slanted.errors import FileError
 
+LARGEST_YAML = 2**17
+DEEPEST = 20
+"""PyYAML takes seconds for a thousand brackets, and minutes for a megabyte of anything."""
+
+_ERRORS = (
+    *(yaml.YAMLError, ValueError, RecursionError),
+    # What its constructors let through of ``!!int ''``, ``!!bool x``, ``!!timestamp x`` and such.
+    *(IndexError, KeyError, AttributeError, TypeError, OverflowError),
+)
+
 
 class _CalibrationLoader(yaml.SafeLoader):
     """A safe loader that knows OpenCV's matrices and refuses aliases.
@@ -50,16 +60,31 @@ def load_yaml(path: Path, text: str) -> Mapping[str, Any]:
     """
     # OpenCV writes "%YAML:1.0", which is no YAML directive.
     body = re.sub(r"\A%YAML[^\n]*\n", "", text)
+    if len(body) > LARGEST_YAML or _depth(body) > DEEPEST:
+        raise FileError(
+            path,
+            f"expected a YAML calibration of at most {LARGEST_YAML} characters and {DEEPEST} "
+            "nested brackets, but it has more; is it another file?",
+        )
     try:
         # The loader descends from SafeLoader, which builds plain data only.
         content = yaml.load(body, Loader=_CalibrationLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except _ERRORS as error:
         raise FileError(
             path, f"expected a YAML calibration, but it cannot be parsed ({_where(error)})"
         ) from error
     if not isinstance(content, Mapping):
         raise FileError(path, "expected a YAML mapping of calibration fields, but it has none")
     return content
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested at most, counting those in strings too."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _where(error: Exception) -> str:

@@ -22,6 +22,8 @@ _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}  # a palette (3) holds RGB
 _PNG_BITS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 
+_MOST_DEFLATE_UNPACKS = 1032
+
 # In coded pixels FF 00 is an escaped FF and FF D0–D7 are restart marks; anything else ends them.
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -115,7 +117,7 @@ def _parse_png(path: Path, data: bytes) -> ImageHeader:
     header = ImageHeader("PNG", width, height, bits, _PNG_CHANNELS[colour])
     # Before the walk: a header that lies about its size must not cost a checksum of everything.
     _check_size(path, header)
-    position, kind, seen = len(_PNG_SIGNATURE), b"", set()
+    position, kind, seen, packed = len(_PNG_SIGNATURE), b"", set(), 0
     view = memoryview(data)
     while kind != b"IEND":
         if position + 12 > len(data):
@@ -128,9 +130,14 @@ def _parse_png(path: Path, data: bytes) -> ImageHeader:
         if zlib.crc32(view[position + 4 : body_end]) != expected:
             raise FileError(path, "the PNG image is damaged, a checksum is wrong; fetch it again")
         seen.add(kind)
+        packed += length if kind == b"IDAT" else 0
         position = body_end + 4
     if b"IDAT" not in seen or (colour == 3 and b"PLTE" not in seen):
         raise FileError(path, "the PNG image is damaged, its pixels or palette are missing")
+    samples = 1 if colour == 3 else _PNG_CHANNELS[colour]
+    # Decoders make room for all pixels before they look: a few bytes must not ask for gigabytes.
+    if width * height * samples * bits > 8 * _MOST_DEFLATE_UNPACKS * packed:
+        raise truncated(path, "its pixels")
     return header
 
 

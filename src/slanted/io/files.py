@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,26 +12,39 @@ from pathlib import Path
 from slanted.errors import FileError
 
 
-def read_bytes(path: Path | str) -> bytes:
+def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
     """Read a file that must exist and must not be empty.
 
     Parameters
     ----------
     path
-        The file.
+        The file; a regular one, because devices and pipes may never end.
+    most
+        The most bytes that make sense; None for any number.
+    may_be_empty
+        Whether a file without content has a meaning.
 
     Returns
     -------
     bytes
-        Its content, at least one byte.
+        Its content.
 
     Raises
     ------
     FileError
-        If the file is missing, a directory, empty or unreadable.
+        If the file is missing, a directory, a device, empty, too large or unreadable.
     """
     path = Path(path)
     try:
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise FileError(path, "expected a regular file, but it is a device or pipe; copy it")
+        if most is not None and found.st_size > most:
+            raise FileError(
+                path,
+                f"expected a file of at most {most} bytes, but it has {found.st_size}; is it "
+                "another file?",
+            )
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise FileError(path, "expected a file, but nothing is there; check the path") from error
@@ -46,7 +60,7 @@ def read_bytes(path: Path | str) -> bytes:
         raise FileError(
             path, f"the file cannot be read ({_reason(error)}); check the path"
         ) from error
-    if not data:
+    if not data and not may_be_empty:
         raise FileError(path, "the file is empty (0 bytes); fetch or write it again")
     return data
 

@@ -21,6 +21,7 @@ WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", "
 
 _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
 _LOG_LEVEL_LOCK = threading.Lock()
+_LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
 _SILENT = 0
 
 
@@ -193,9 +194,9 @@ def _quiet_opencv() -> Iterator[None]:
     across each other could leave it silent for good.
     """
     with _LOG_LEVEL_LOCK:
-        level = cv2.utils.logging.getLogLevel()
-        cv2.utils.logging.setLogLevel(_SILENT)
+        level = _LOGGING.getLogLevel()
+        _LOGGING.setLogLevel(_SILENT)
         try:
             yield
         finally:
-            cv2.utils.logging.setLogLevel(level)
+            _LOGGING.setLogLevel(level)

@@ -20,6 +20,8 @@ _HEADER = re.compile(
     rb"P([2356])" + _SPACE + rb"(\d{1,9})" + _SPACE + rb"(\d{1,9})" + _SPACE + rb"(\d{1,9})\s"
 )
 
+_LONGEST_WORD = 12
+
 
 @dataclass(frozen=True)
 class PnmHeader:
@@ -124,6 +126,10 @@ def _plain_values(path: Path, text: bytes, count: int) -> NDArray[np.int64]:
             f"the image is truncated, it needs {count} values, but has {len(words)};"
             " fetch it again",
         )
+    # An array of words has room for the longest one in every place: a single absurd one of a large
+    # file would ask for terabytes.
+    if max(map(len, words), default=0) > _LONGEST_WORD:
+        raise FileError(path, "a pixel of this plain PGM/PPM has too many digits; fetch it again")
     try:
         values = np.array(words[:count]).astype(np.int64)
     except ValueError as error:

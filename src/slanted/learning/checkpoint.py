@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
-import zipfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,10 +20,14 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import FileError, InputError
+from slanted.io.containers import MAX_PIXELS
 from slanted.io.files import write_bytes
+from slanted.io.npz import StoredArrays
+from slanted.io.texts import read_json_object
 from slanted.learning.owner import Arrays
 
 STEPS, RUN = "steps.json", "run.json"
+_NAME = re.compile(r"messages-[0-9]{6,}\.npz")
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Checkpoint:
         rows = self._read(STEPS).get("evaluations")
         try:
             return [Evaluation(**{**row, **_tuples(row)}) for row in rows or []]
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, AttributeError) as error:
             raise self._broken(STEPS, error) from error
 
     def save(self, evaluations: list[Evaluation], messages: list[Arrays]) -> None:
@@ -116,14 +120,18 @@ class Checkpoint:
     def load_messages(self, images: int) -> list[Arrays]:
         """Return the messages after the last evaluation, image by image."""
         name = str(self._read(STEPS).get("messages"))
+        if not _NAME.fullmatch(name):  # never a path to somewhere else
+            raise self._broken(STEPS, "it names no file of messages")
+        found: list[Arrays] = [{} for _ in range(images)]
         try:
-            with np.load(self.folder / name, allow_pickle=False) as file:
-                found: list[Arrays] = [{} for _ in range(images)]
-                for key in file.files:
+            with StoredArrays(self.folder / name, "messages") as file:
+                for key in file.names():
                     image, _, field = key.partition("/")
-                    found[int(image)][field] = file[key]
-        except (OSError, ValueError, IndexError, zipfile.BadZipFile) as error:
+                    found[int(image)][field] = file.read(key, "f", None, MAX_PIXELS)
+        except (ValueError, IndexError) as error:
             raise self._broken(name, error) from error
+        except FileError as error:
+            raise self._broken(name, error.problem) from error
         return found
 
     def remove(self) -> None:
@@ -133,12 +141,9 @@ class Checkpoint:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            content = json.loads((self.folder / name).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise self._broken(name, error) from error
-        if not isinstance(content, dict):
-            raise self._broken(name, "no JSON object")
-        return content
+            return read_json_object(self.folder / name, "a checkpoint")
+        except FileError as error:
+            raise self._broken(name, error.problem) from error
 
     def _broken(self, name: str, why: object) -> FileError:
         return FileError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from slanted.errors import FileError, InputError
 from slanted.io.files import write_bytes
+from slanted.io.texts import read_toml
 from slanted.learning.examples import NAMES
 from slanted.regions.structure import Floats
 from slanted.settings import ORIGIN
@@ -41,11 +41,10 @@ def write_weights(path: Path, weights: Floats, origin: Mapping[str, Any]) -> Non
 
 def read_origin(path: Path) -> dict[str, Any]:
     """Return the table of how the weights in a file were made; empty for other settings files."""
-    try:
-        tree = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(path, f"cannot be read as weights ({error})") from error
-    return dict(tree.get(ORIGIN, {}))
+    origin = read_toml(path, "weights in TOML").get(ORIGIN, {})
+    if not isinstance(origin, dict):
+        raise FileError(path, f"expected a table {ORIGIN}, got something else; correct it")
+    return origin
 
 
 def _toml(value: Any) -> str:

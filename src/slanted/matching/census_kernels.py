@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -37,6 +37,14 @@ def popcount(_: Any, word: Any) -> Any:
         return builder.call(function, arguments)
 
     return types.uint64(types.uint64), generate
+
+
+def _popcount_in_python(word: Any) -> int:
+    return int(word).bit_count()
+
+
+if config.DISABLE_JIT:  # kernels are plain Python then, and an intrinsic is not
+    popcount = _popcount_in_python  # type: ignore[assignment,unused-ignore]
 
 
 @kernel

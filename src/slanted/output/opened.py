@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_disparity, read_image
-from slanted.output.stored import ARRAYS, LEFT, RECORD, RIGHT, TRUTH, read_record, read_result
+from slanted.output.stored import (
+    ARRAYS,
+    LEFT,
+    RECORD,
+    RIGHT,
+    TRUTH,
+    only_inside,
+    read_record,
+    read_result,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +74,7 @@ def open_result(folder: Path) -> OpenedResult:
             f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; make one with "
             "slanted run",
         )
+    only_inside(folder, ARRAYS, RECORD, LEFT, RIGHT, TRUTH)
     record = read_record(folder / RECORD)
     calibration = _calibration(folder, record)
     # Decoding large images takes as long as reading the arrays; both leave the interpreter free.

@@ -6,8 +6,6 @@ import dataclasses
 import io
 import json
 import math
-import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,8 @@ import numpy as np
 
 from slanted import __version__
 from slanted.errors import FileError
+from slanted.io.containers import MAX_PIXELS
+from slanted.io.npz import StoredArrays
 from slanted.labels import BoundaryLabel
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ RECORD = "run.json"
 SETTINGS = "settings.toml"
 LEFT, RIGHT = "left.png", "right.png"
 TRUTH = "ground_truth.pfm"
-REMADE = ("disparity", "occluded")
-"""Arrays that are stored for readers that know no slanted, and made again on loading."""
+EXPECTED = "the arrays of a result"
+BYTES_A_PIXEL = 40
+"""What a result takes in memory when it is read, with the graph of its segments."""
 
 
 def json_text(data: Any) -> str:
@@ -113,16 +114,16 @@ def read_result(folder: Path) -> Result:
     from slanted.result import Result
     from slanted.settings import Settings
 
-    arrays = read_arrays(folder / ARRAYS)
+    only_inside(folder, ARRAYS, RECORD, SETTINGS)
     record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)
     try:
+        with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
+            regions = build_regions(read_segments(stored))
+            arrays = _read_arrays(stored, regions)
         regions = dataclasses.replace(
-            build_regions(arrays["segments"]),
-            histograms=arrays["histograms"],
-            chi_squared=arrays["chi_squared"],
+            regions, histograms=arrays["histograms"], chi_squared=arrays["chi_squared"]
         )
-        _check_arrays(arrays, regions)
         planes, weights = arrays["planes"], arrays.get("weights")
         inference = Inference(
             planes,
@@ -178,11 +179,22 @@ def _iteration(step: dict[str, Any]) -> Iteration:
     )
 
 
-def _check_arrays(arrays: dict[str, Any], regions: Regions) -> None:
-    """Raise a ValueError that names the first array of the wrong type, shape or range."""
-    n, edges = regions.count, regions.number_of_edges
+def read_segments(stored: StoredArrays) -> Any:
+    """Return the label image of a result, if there is memory for what it is the size of.
+
+    Zeros pack a thousand to one: a folder of a megabyte can hold an image of a gigabyte, rightly.
+    """
+    from slanted.batch.memory import available_bytes
+
+    most = min(MAX_PIXELS, available_bytes() // BYTES_A_PIXEL)
+    return stored.read("segments", "i", (None, None), most)
+
+
+def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
+    """Return the other arrays, or raise a ValueError that names the first that does not fit."""
+    n, edges, size = regions.count, regions.number_of_edges, regions.labels.shape
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
-        "matched": ("f", regions.labels.shape),
+        "matched": ("f", size),
         "planes": ("f", (n, 3)),
         "initial_planes": ("f", (n, 3)),
         "confidence": ("f", (n,)),
@@ -190,39 +202,38 @@ def _check_arrays(arrays: dict[str, Any], regions: Regions) -> None:
         "histograms": ("f", (n, 64)),
         "chi_squared": ("f", (edges,)),
     }
-    if "weights" in arrays:
-        expected["weights"] = ("f", regions.labels.shape)
+    if "weights" in stored:
+        expected["weights"] = ("f", size)
+    arrays = {}
     for name, (kind, shape) in expected.items():
-        array = arrays[name]
-        if array.dtype.kind != kind or array.shape != shape:
-            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}")
-        if name not in ("matched", "confidence") and not np.isfinite(array).all():
+        arrays[name] = stored.read(name, kind, shape, math.prod(shape))
+        if name not in ("matched", "confidence") and not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} is not finite")
-    if edges and not 0 <= arrays["labels"].min() <= arrays["labels"].max() < len(BoundaryLabel):
+    labels = arrays["labels"]
+    if edges and not 0 <= labels.min() <= labels.max() < len(BoundaryLabel):
         raise ValueError("labels are out of range")
+    return arrays
 
 
-def read_arrays(path: Path) -> dict[str, Any]:
-    """Read the arrays of ``result.npz`` by name."""
-    from slanted.io import read_bytes
+def only_inside(folder: Path, *names: str) -> None:
+    """Refuse files of a result that are links to somewhere else.
 
-    try:
-        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files if name not in REMADE}
-    except (
-        ValueError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error
-    ) as error:  # fmt: skip
-        raise FileError(path, f"expected the arrays of a result ({error})") from error
+    A folder that somebody sent must not name files of this machine, neither in its record nor by
+    links.
+    """
+    for name in names:
+        try:
+            inside = (folder / name).resolve().is_relative_to(folder.resolve())
+        except (OSError, RuntimeError):  # links that go round in circles
+            inside = False
+        if not inside:
+            raise FileError(
+                folder / name, "leads out of the folder of the result through a link; copy the file"
+            )
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """Read ``run.json``."""
-    from slanted.io import read_bytes
+    from slanted.io.texts import read_json_object
 
-    try:
-        record = json.loads(read_bytes(path))
-    except (ValueError, RecursionError) as error:
-        raise FileError(path, f"expected the record of a result as JSON ({error})") from error
-    if not isinstance(record, dict):
-        raise FileError(path, "expected the record of a result, a JSON object")
-    return record
+    return read_json_object(path, "the record of a result")

@@ -125,14 +125,9 @@ def parse_space(texts: Mapping[str, str], settings: Settings) -> tuple[Dimension
 
 def load_space(path: Path, settings: Settings) -> tuple[Dimension, ...]:
     """Read a space from a TOML file laid out as a settings file, each value a range or a list."""
-    from slanted.io.files import read_bytes
+    from slanted.io.texts import read_toml
 
-    try:
-        tree = tomllib.loads(read_bytes(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(
-            path, f"expected ranges of settings in TOML, but it fails to parse: {error}"
-        ) from error
+    tree = read_toml(path, "ranges of settings in TOML")
     try:
         dimensions = tuple(_from_toml(name, value, settings) for name, value in _walk(tree))
     except SettingsError as error:

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from slanted.errors import FileError
-from slanted.evaluation.datasets.files import first_file, read_json_object, require_right_image
+from slanted.evaluation.datasets.files import first_file, require_right_image
 from slanted.evaluation.datasets.frame import Candidate, Frame
+from slanted.io.texts import read_json_object
 
 SCENES_FILE = "scenes.json"
 

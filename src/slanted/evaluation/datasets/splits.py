@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slanted.errors import FileError, InputError
-from slanted.evaluation.datasets.files import read_json_object
 from slanted.evaluation.datasets.frame import Frame
 from slanted.evaluation.datasets.middlebury import SCENES_FILE
+from slanted.io.texts import read_json_object
 
 SPLIT_FILE = "split.json"
 

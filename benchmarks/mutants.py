@@ -1,0 +1,273 @@
+"""Mutation check: small faults put into the core of the model must make a test fail.
+
+``python benchmarks/mutants.py [--each 24] [--seed 0] [--only junctions]`` draws faults at random
+(another comparison, another operator, another number, a statement left out, a condition turned
+round, another label in the junction tables), runs the tests of that module with each, and prints
+which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so nothing is compiled, and a
+fault lives in the memory of one process: no file changes. Mutants of a mutant's own kind that
+change nothing are listed in `EQUIVALENT` with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.util
+import os
+import random
+import resource
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+ROOT = Path(__file__).resolve().parents[1]
+SECONDS = 120
+MESSAGES = (
+    "tests/inference/test_messages.py",
+    # The same updates again, on fifty graphs: minutes in plain Python.
+    "--deselect=tests/inference/test_messages.py::test_no_block_update_lowers_the_dual",
+)
+TESTS: dict[str, tuple[str, ...]] = {
+    "slanted.model.potentials": ("tests/model/test_potentials.py",),
+    "slanted.model.junctions": ("tests/model/test_junctions.py",),
+    "slanted.model.compatibility_kernels": (
+        "tests/model/test_potentials.py",
+        "tests/model/test_energy.py::test_equals_the_factor_graph",
+    ),
+    "slanted.inference.messages_kernels": MESSAGES,
+    "slanted.inference.messages_label_kernels": MESSAGES,
+}
+EQUIVALENT = {
+    "potentials: moments = np.zeros((regions.number_of_edges, 2, 5)): 2: + 1": (
+        "room for a third set of moments, which nobody reads"
+    ),
+}
+"""Mutants that cannot be told from the original, by module, code and fault, and why."""
+
+COMPARISONS = {
+    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,),
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.Add), ast.Div: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+}  # fmt: skip
+LABELS = {"co": "hi", "hi": "lo", "lo": "ro", "ro": "co"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: the module, where, what, and the tree with it."""
+
+    module: str
+    line: int
+    code: str
+    what: str
+    tree: ast.Module
+
+    def __str__(self) -> str:
+        return f"{self.module.rpartition('.')[2]}:{self.line}: {self.what}"
+
+    @property
+    def key(self) -> str:
+        """What stays the same when lines are added above."""
+        return f"{self.module.rpartition('.')[2]}: {self.code}: {self.what}"
+
+
+def mutants_of(module: str, source: str) -> Iterator[Mutant]:
+    """Yield all faults of a module."""
+    tree, lines = ast.parse(source), source.splitlines()
+    for number, node in enumerate(_of_code(tree)):
+        for what, change in _changes(node):
+            mutated = copy.deepcopy(tree)
+            change(list(_of_code(mutated))[number])
+            ast.fix_missing_locations(mutated)
+            line = getattr(node, "lineno", 1)
+            yield Mutant(module, line, lines[line - 1].strip(), what, mutated)
+
+
+def _of_code(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk what runs: no annotations, docstrings, decorators, imports or messages of errors."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or isinstance(
+                child, ast.Import | ast.ImportFrom | ast.Raise | ast.arguments
+            ):
+                continue
+            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                continue
+            yield child
+            yield from _of_code(child)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Yield what can be done to a node: a description, and a function that does it in place."""
+    before = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else ""
+    before = before.splitlines()[0][:70] if before else ""
+    if isinstance(node, ast.IfExp) and _is_choice(node):
+        node.test.is_choice = True  # type: ignore[attr-defined]
+    if isinstance(node, ast.Compare):
+        for other in _other_comparisons(node):
+            yield f"{before}: {other.__name__}", lambda n, o=other: n.ops.__setitem__(0, o())
+    if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OPERATORS:
+        for other in OPERATORS[type(node.op)]:
+            yield f"{before}: {other.__name__}", lambda n, o=other: setattr(n, "op", o())
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{before}: + 1", lambda n: setattr(n, "value", n.value + 1)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        for place, word in enumerate(node.value.split()):
+            if word.strip(",") in LABELS:
+                yield f"{before}: word {place}", lambda n, p=place: _relabel(n, p)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield f"{before}: no minus", lambda n: setattr(n, "op", ast.UAdd())
+    if isinstance(node, ast.If | ast.IfExp):
+        yield f"if {ast.unparse(node.test)[:60]}: turned round", _turn
+    if isinstance(node, ast.AugAssign) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    ):
+        yield f"{before}: left out", _leave_out
+
+
+def _other_comparisons(node: ast.Compare) -> list[type[ast.cmpop]]:
+    others = COMPARISONS.get(type(node.ops[0]), ())
+    ties = (ast.LtE, ast.GtE) if hasattr(node, "is_choice") else ()
+    return [other for other in others if other not in ties]
+
+
+def _is_choice(node: ast.IfExp) -> bool:
+    """Tell ``a if a < b else b``: of two that are equal, either may be taken."""
+    test = node.test
+    if not isinstance(test, ast.Compare):
+        return False
+    sides = {ast.dump(test.left), ast.dump(test.comparators[0])}
+    return sides == {ast.dump(node.body), ast.dump(node.orelse)}
+
+
+def _relabel(node: ast.Constant, place: int) -> None:
+    words = node.value.split()
+    word = words[place]
+    words[place] = word.replace(word[:2], LABELS[word[:2]])
+    node.value = " ".join(words)
+
+
+def _turn(node: ast.If | ast.IfExp) -> None:
+    node.test = ast.UnaryOp(ast.Not(), node.test)
+
+
+def _leave_out(node: ast.Expr | ast.AugAssign) -> None:
+    # In its place a statement without effect: the list that holds it is not at hand.
+    node.__class__ = ast.Expr
+    node._fields = ("value",)
+    node.value = ast.Constant(None)
+
+
+def passes(module: str, mutant: Mutant | None) -> bool:
+    """Run the tests of a module in a process of its own, with a fault or without."""
+    child = os.fork()
+    if child == 0:
+        _run_tests(module, mutant)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _run_tests(module: str, mutant: Mutant | None) -> None:
+    import hypothesis
+    import pytest
+
+    # A fault may never end; the system then ends the process, by CPU time.
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    # The first failure is enough; hypothesis would look for the smallest.
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    hypothesis.settings.register_profile("mutants", phases=phases, database=None, derandomize=True)
+    hypothesis.settings.load_profile("mutants")
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    os.chdir(ROOT)
+    if mutant is not None:
+        sys.meta_path.insert(0, _Finder(mutant))
+    # Hypothesis was imported before pytest could rewrite it; its assertions are not ours.
+    early = "ignore::pytest.PytestAssertRewriteWarning"
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", early)
+    os._exit(int(pytest.main([*TESTS[module], *options])))
+
+
+class _Finder:
+    """Gives the faulty module in place of the true one."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != self.mutant.module:
+            return None
+        return importlib.util.spec_from_loader(name, self, origin=str(_source(name)))
+
+    def create_module(self, spec: Any) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__file__ = str(_source(self.mutant.module))
+        exec(compile(self.mutant.tree, module.__file__, "exec"), module.__dict__)
+
+
+def _source(module: str) -> Path:
+    return ROOT.joinpath("src", *module.split(".")).with_suffix(".py")
+
+
+def main() -> int:
+    """Draw mutants, run them, and print the share that was killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--each", type=int, default=24, help="mutants of a module")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="modules whose name holds this")
+    options = parser.parse_args()
+    sys.path.insert(0, str(ROOT / "src"))
+    _warm_up()
+    draw = random.Random(options.seed)
+    drawn = []
+    for module in TESTS:
+        everything = list(mutants_of(module, _source(module).read_text()))
+        sample = draw.sample(everything, min(options.each, len(everything)))
+        if options.only in module:
+            say(f"{module}: {len(sample)} of {len(everything)} mutants")
+            drawn.append(sample)
+            if not passes(module, None):
+                say(f"the tests of {module} fail without a fault")
+                return 1
+    # Module after module in turn: a run that is cut short is a sample of all of them too.
+    killed = total = 0
+    for mutant in (m for turn in zip_longest(*drawn) for m in turn if m is not None):
+        if mutant.key in EQUIVALENT:
+            say(f"equivalent {mutant}: {EQUIVALENT[mutant.key]}")
+            continue
+        lives = passes(mutant.module, mutant)
+        total, killed = total + 1, killed + (not lives)
+        say(f"{'SURVIVED' if lives else 'killed'} {mutant}")
+    say(f"{killed} of {total} killed, {100 * killed / max(total, 1):.1f} %")
+    return 0
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)  # noqa: T201
+
+
+def _warm_up() -> None:
+    """Import what all children need, but nothing of slanted."""
+    import hypothesis.extra.numpy  # noqa: F401
+    import numba  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.optimize  # noqa: F401
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""Soak: hundreds of runs in one process, and a viewer that is used at random.
+
+``python benchmarks/soak.py [--runs 500] [--actions 200] [-o soak.json]`` estimates small pairs of
+several sizes one after the other, then serves a result and sends it random requests. It reports how
+resident memory grows a run (least squares over the second half, after caches are full), and how
+many threads and open files there are after a tenth of the runs and at the end. The exit code is 1
+if anything grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import http.client
+import json
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import slanted
+from slanted.synthetic import make_scene
+
+SIZES = ((160, 120), (160, 120), (160, 120), (97, 61), (200, 150), (64, 240), (33, 32))
+MOST_KILOBYTES_A_RUN = 20.0
+"""A leak of one small array a run would be more: the disparity of 160×120 pixels has 77 kB."""
+
+
+def usage() -> dict[str, int]:
+    """Return resident memory in kB, threads and open files of this process."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return {
+        "rss_kilobytes": int(status["VmRSS"].split()[0]),
+        "threads": int(status["Threads"]),
+        "files": len(list(Path("/proc/self/fd").iterdir())),
+    }
+
+
+def soak_runs(count: int) -> dict[str, Any]:
+    """Estimate many pairs."""
+    pairs = [make_scene(w, h, seed=k, segments=12, objects=2, max_disparity=min(w, h) // 2)
+             for k, (w, h) in enumerate(SIZES)]  # fmt: skip
+    readings = []
+    for run in range(count):
+        scene = pairs[run % len(pairs)]
+        settings = slanted.Settings().with_text(
+            {"segmentation.count": str(10 + run % 40), "seed": str(run), "threads": "2"}
+        )
+        slanted.estimate(scene.left, scene.right, settings)
+        gc.collect()
+        readings.append(usage())
+    return _growth(readings)
+
+
+def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
+    half = readings[len(readings) // 2 :]
+    memory = [reading["rss_kilobytes"] for reading in half]
+    slope = float(np.polyfit(np.arange(len(half)), memory, 1)[0])
+    early, last = readings[len(readings) // 10], readings[-1]
+    return {
+        "count": len(readings),
+        "kilobytes_a_run": round(slope, 2),
+        "early": early,
+        "middle": half[0],
+        "last": last,
+        "grows": slope > MOST_KILOBYTES_A_RUN
+        or any(last[name] > early[name] for name in ("threads", "files")),
+    }
+
+
+def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
+    """Serve a result and do random things to it, as pages of three visitors would."""
+    from slanted.output.opened import open_result
+    from slanted.viewer.serve import bind, make_server
+    from slanted.viewer.session import Session
+
+    scene = make_scene(160, 120, seed=3)
+    settings = slanted.Settings().with_text({"segmentation.count": "50"})
+    with tempfile.TemporaryDirectory() as folder:
+        slanted.estimate(scene.left, scene.right, settings).save(folder, scene.left, scene.right)
+        session = Session(open_result(Path(folder)), scene.disparity)
+    listening = bind("127.0.0.1", 0)
+    server = make_server(session, listening, "127.0.0.1")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    visitor = Visitor(listening.getsockname()[1], seed)
+    readings = []
+    try:
+        for _ in range(count):
+            visitor.act()
+            readings.append(usage())
+        visitor.wait()
+        readings.append(usage())
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        session.close()
+        listening.close()
+    found = _growth(readings)
+    # Runs come and go, with threads of their own: what must not grow is judged by the end.
+    found |= {"statuses": visitor.statuses, "after": usage(), "kinds": visitor.kinds}
+    found["grows"] = found["after"]["threads"] > readings[0]["threads"] or 500 in visitor.statuses
+    return found
+
+
+class Visitor:
+    """Sends one random request at a time."""
+
+    def __init__(self, port: int, seed: int) -> None:
+        self.port = port
+        self.draw = random.Random(seed)
+        self.statuses: dict[int, int] = {}
+        self.kinds: dict[str, int] = {}
+
+    def act(self) -> None:
+        """Do one thing."""
+        state = self._state()
+        frame = self.draw.choice(state["frames"])["key"]
+        base = f"/api/frames/{frame}"
+        u, v = self.draw.randrange(170), self.draw.randrange(130)
+        layer = self.draw.choice(("image", "disparity", "segments", "planes", "labels", "error"))
+        actions: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+            "describe": ("GET", base, None),
+            "tile": ("GET", f"{base}/tiles/{layer}/{self.draw.randrange(3)}/0/0", None),
+            "texture": ("GET", f"{base}/textures/{layer}", None),
+            "pixel": ("GET", f"{base}/pixels/{u}/{v}", None),
+            "cloud": ("GET", f"{base}/cloud?points={self.draw.randrange(5000)}", None),
+            "mesh": ("GET", f"{base}/mesh?triangles={self.draw.randrange(5000)}", None),
+            "export": ("GET", f"{base}/exports/{self.draw.choice(state['exports'])}", None),
+            "run": ("POST", "/api/run?replace=true",
+                    {"segmentation.count": self.draw.randrange(10, 90)}),
+            "cancel": ("POST", "/api/cancel", {}),
+            "bad run": ("POST", "/api/run", {"segmentation.count": "many"}),
+            "elsewhere": ("GET", "/assets/../../etc/passwd", None),
+        }  # fmt: skip
+        kind = self.draw.choice(list(actions))
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        method, path, body = actions[kind]
+        status, _ = self._ask(method, path, None if body is None else json.dumps(body))
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+
+    def wait(self) -> None:
+        """Wait until no run is under way."""
+        while self._state()["job"]["status"] == "running":
+            time.sleep(0.1)
+
+    def _state(self) -> dict[str, Any]:
+        return dict(json.loads(self._ask("GET", "/api/state", None)[1]))
+
+    def _ask(self, method: str, path: str, body: str | None) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        headers = {} if body is None else {"content-type": "application/json"}
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def main() -> int:
+    """Soak both, and print what grew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--actions", type=int, default=200)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args()
+    found = {}
+    if options.runs:
+        found["runs"] = soak_runs(options.runs)
+        print(json.dumps(found["runs"]), flush=True)  # noqa: T201
+    if options.actions:
+        found["viewer"] = soak_viewer(options.actions)
+        print(json.dumps(found["viewer"]), flush=True)  # noqa: T201
+    if options.output:
+        options.output.write_text(json.dumps(found, indent=1))
+    return int(any(part["grows"] for part in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""A bounded run of the fuzzers (fuzz/), and every input they ever found."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from fuzz.engine import fuzz
+from fuzz.target import Finding, Target, attempt, scratch
+from fuzz.targets import TARGETS
+from slanted.errors import FileError, InputError, SlantedError
+
+RUNS = 120
+KITTI = b"P0: 700 0 600 0 0 700 170 0 0 0 1 0\nP1: 700 0 600 -380 0 700 170 0 0 0 1 0\n"
+ROS = b"camera_name: left\nP: [5, 0, 3, 0, 0, 5, 2, 0, 0, 0, 1, 0]\n"
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_bounded_run_finds_nothing(name):
+    outcome = fuzz(TARGETS[name], RUNS, seconds=60, guided=False)
+    assert not outcome.findings
+    assert outcome.executions > 0
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_target_reaches_what_it_is_for(name):
+    """At least one seed is read to the end: otherwise only refusals would be fuzzed."""
+    target = TARGETS[name]
+    refused = []
+    for data in target.seeds():
+        try:
+            target.read(scratch(), data)
+        except SlantedError as error:
+            refused.append(str(error))
+    assert len(refused) < len(target.seeds()), refused
+
+
+def npz_of_one_member(data, **options):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", **options) as archive:
+        archive.writestr("segments.npy", data)
+    return stream.getvalue()
+
+
+def npy_header(text):
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+FOUND = {
+    "yaml: brackets take minutes": ("calibration", ROS + b"D: " + b"[" * 2000),
+    "yaml: an empty int": ("calibration", ROS + b"D: !!int ''\n"),
+    "yaml: no bool": ("calibration", ROS + b"D: !!bool x\n"),
+    "yaml: no time": ("calibration", ROS + b"D: !!timestamp x\n"),
+    "yaml: an int beyond float": ("calibration", ROS.replace(b"600", b"9" * 400)),
+    "calibration: an infinite size": ("calibration", KITTI + b"S_rect_02: inf 5\n"),
+    "calibration: a size that is none": ("calibration", KITTI + b"S_rect_02: nan 5\n"),
+    "calibration: 0 / 0": ("calibration", KITTI.replace(b"700 0 600 0", b"inf 0 600 inf")),
+    "toml: brackets": ("settings", b"seed = " + b"[" * 5000),
+    "toml: a number of 5000 digits": ("settings", b"seed = " + b"9" * 5000),
+    "toml: a key that clears the screen": ("settings", b'"\\u001b[2J" = 1\n'),
+    "toml: a key of 20,000 letters": ("settings", b"a" * 20_000 + b" = 1\n"),
+    "toml: learned is no table": ("settings", b"learned = 3\n"),
+    "space: brackets": ("space", b"seed = " + b"[" * 5000),
+    "manifest: a name of 5000 digits": ("manifest", b"left,right,name\na,b," + b"9" * 5000),
+    "manifest: a null": ("manifest", b"left,right\na\0b.png,b.png\n"),
+    "pnm: a number of 40 digits": ("pnm", b"P2\n2 1\n255\n3 " + b"9" * 40),
+    "pnm: one long word among many": ("pnm", b"P2\n999 99\n9\n" + b"1 " * 98_901 + b"1" * 49_000),
+    "npy: nothing times an absurd length": (
+        "npy",
+        npy_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {(0, 10**30)}}}"),
+    ),
+    "npy: 70 axes": (
+        "npy",
+        npy_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {(0,) * 70}}}"),
+    ),
+    "npy: a header that NumPy warns about": (
+        "npy",
+        npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1L,)}") + bytes(4),
+    ),
+    "checkpoint: a file elsewhere": ("checkpoint", b'{"messages": "../../../etc/passwd"}'),
+    "checkpoint: brackets": ("checkpoint", b"[" * 50_000),
+    "npz: bzip2": ("npz", npz_of_one_member(b"x", compression=zipfile.ZIP_BZIP2)),
+    "batch record: brackets": ("batch-record", b"[" * 50_000),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_what_was_found_once(case):
+    name, data = FOUND[case]
+    attempt(TARGETS[name], data)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyError("x"), "KeyError"),
+        (MemoryError(), "MemoryError"),
+        (RecursionError(), "RecursionError"),
+        (UserWarning("w"), "UserWarning"),
+        (AssertionError("false"), "AssertionError"),
+    ],
+)
+def test_untyped_errors_are_findings(error, words):
+    def read(folder, data):
+        raise error
+
+    with pytest.raises(Finding, match=words):
+        attempt(Target("broken", read, list), b"")
+
+
+def test_hangs_and_memory_are_findings(monkeypatch):
+    def hang(folder, data):
+        while True:
+            pass
+
+    monkeypatch.setattr("fuzz.target.SECONDS", 0.2)
+    with pytest.raises(Finding, match="took more than"):
+        attempt(Target("slow", hang, list), b"")
+    with pytest.raises(Finding, match="MemoryError"):
+        attempt(Target("large", lambda *_: np.ones(2**30), list), b"")
+
+
+def test_coverage_guides_the_search():
+    """A word of three letters, each of which reaches a further line of slanted, is found."""
+    from slanted.io import pfm
+
+    def read(folder, data):
+        pfm.decode(folder, data)
+        raise KeyError
+
+    target = Target("pfm", read, lambda: [b"Pf\n1 1\n"], (b"-1.0\n", b"\0\0\0\0"))
+    outcome = fuzz(target, 50_000, seconds=120, until_found=True)
+    assert any("KeyError" in finding for finding in outcome.findings)
+    assert outcome.kept > 1
+
+
+def test_messages_stay_one_printable_line():
+    assert str(InputError("a\x1b[2J\nb")) == "a\\x1b[2J\\nb"
+    long = str(FileError("file", "x" * 10**6))
+    assert long.startswith("file: xxx")
+    assert len(long) < 1100
+    assert "…" in long
