@@ -12,7 +12,7 @@ import pytest
 
 from batch.results import leftovers, result_files
 from slanted import Settings, estimate
-from slanted.batch.backends import Dask
+from slanted.batch.dask_backend import Dask
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
 from slanted.errors import InputError

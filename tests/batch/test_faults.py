@@ -150,6 +150,21 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(manifest, reference, smal
     assert not (output / "failures").exists() or not list((output / "failures").rglob("*.json"))
 
 
+def test_a_disk_that_is_full_from_the_start(manifest, small_disk):
+    with (small_disk / "filler").open("wb") as filler:
+        while True:
+            try:
+                filler.write(b"x" * 4096)
+                filler.flush()
+            except OSError:
+                break
+    full = subprocess.run(command(manifest, small_disk / "out", "--workers", "1"),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert full.returncode == 2
+    assert "the disk is full; 0 of 12 pairs are kept; free space and repeat" in full.stderr
+    assert "Traceback" not in full.stderr
+
+
 def png_claiming(width, height):
     """A whole PNG file, checksums and all, with hardly any pixels."""
 

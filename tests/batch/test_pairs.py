@@ -194,6 +194,13 @@ def test_a_link_out_of_the_output_is_refused(tmp_path):
     assert output_folder(tmp_path / "out", "a/b") == tmp_path / "out" / "a" / "b"
 
 
+def test_numbers_of_any_length_are_sorted(tmp_path):
+    (tmp_path / "pairs.csv").write_text(f"left,right\n{'9' * 5000}.png,b.png\n8.png,b.png\n")
+    pairs = find_pairs(tmp_path / "pairs.csv")
+    assert pairs[0].name == "8"
+    assert pairs[1].frame() is not None
+
+
 def test_frames_are_ordered_by_their_last_number():
     frame = Pair("x", __file__and("000007_10.png"), __file__and("r.png")).frame()
     assert frame is not None

@@ -35,6 +35,8 @@ LAYOUTS = (
 RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
 """Names in the output folder that are not for pairs."""
 COLUMNS = ("left", "right", "name")
+DIGITS = r"\d{1,300}"
+"""A number in a name; Python makes no number of many thousand digits."""
 RESULT = ("run.json", "result.npz")
 """Files of a result: its images are no new pair."""
 
@@ -57,7 +59,7 @@ class Pair:
 
     def frame(self) -> tuple[str, int] | None:
         """Return the sequence that the left file's name is from and its number there, if any."""
-        numbers = list(re.finditer(r"\d+", self.left.stem))
+        numbers = list(re.finditer(DIGITS, self.left.stem))
         if not numbers:
             return None
         first, last = numbers[-1].span()
@@ -95,7 +97,7 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
 
 def natural(name: str) -> list[tuple[str, int]]:
     """Return a key by which frame_9 comes before frame_10."""
-    return [(word, int(digits or 0)) for word, digits in re.findall(r"(\D*)(\d*)", name)]
+    return [(word, int(digits or 0)) for word, digits in re.findall(rf"(\D*)({DIGITS}|)", name)]
 
 
 def output_folder(output: Path, name: str) -> Path:

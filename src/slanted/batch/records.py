@@ -69,17 +69,30 @@ def read_record(file: Path) -> dict[str, Any] | None:
     """Return what a record's file says; None if it is not there, or no record."""
     try:
         record = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) else None
+    kinds = {"versions": dict, "seconds": dict, "files": dict, "warnings": list}
+    whole = isinstance(record, dict) and all(isinstance(record.get(k), v) for k, v in kinds.items())
+    return record if whole else None
 
 
-def is_same(record: dict[str, Any] | None, settings: str, inputs: str) -> bool:
-    """Return whether a record tells of a result with these settings and inputs."""
-    return record is not None and (record.get("settings"), record.get("inputs")) == (
-        settings,
-        inputs,
-    )
+def file_sizes(folder: Path) -> dict[str, int]:
+    """Return the files of a result, and how large they are."""
+    return {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
+
+
+def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) -> bool:
+    """Return whether a record tells of a result with these settings and inputs that is all there.
+
+    A machine that loses power may keep a file's name and lose its content.
+    """
+    if (record.get("settings"), record.get("inputs")) != (settings, inputs):
+        return False
+    try:
+        found = file_sizes(folder)
+    except OSError:
+        return False
+    return all(found.get(name) == size for name, size in record["files"].items())
 
 
 @contextmanager
@@ -147,6 +160,7 @@ def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) for row in rows]
-    write_bytes(output / "summary.csv", table.getvalue().encode())
-    write_bytes(output / "summary.jsonl", ("\n".join(lines) + "\n").encode())
+    lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) + "\n" for row in rows]
+    for file, text in (("summary.csv", table.getvalue()), ("summary.jsonl", "".join(lines))):
+        # Names of files may be bytes that are no text.
+        write_bytes(output / file, text.encode(errors="backslashreplace"))
