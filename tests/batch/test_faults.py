@@ -151,17 +151,17 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(manifest, reference, smal
 
 
 def test_a_disk_that_is_full_from_the_start(manifest, small_disk):
-    with (small_disk / "filler").open("wb") as filler:
+    with (small_disk / "filler").open("wb", buffering=0) as filler:
         while True:
             try:
                 filler.write(b"x" * 4096)
-                filler.flush()
             except OSError:
                 break
     full = subprocess.run(command(manifest, small_disk / "out", "--workers", "1"),
                           capture_output=True, text=True, check=False)  # fmt: skip
     assert full.returncode == 2
     assert "the disk is full; 0 of 12 pairs are kept; free space and repeat" in full.stderr
+    assert f"{small_disk / 'out' / 'many' / '00'}/" in full.stderr  # where it would have been
     assert "Traceback" not in full.stderr
 
 

@@ -112,6 +112,10 @@ def published(output: Path, folder: Path) -> Iterator[Path]:
         staging.rename(folder)
     except OSError as error:
         raise FileError(folder, f"cannot be written ({error.strerror})") from error
+    except FileError as error:
+        if not error.path.is_relative_to(staging):
+            raise
+        raise FileError(folder / error.path.name, error.problem) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         shutil.rmtree(staging.with_suffix(".old"), ignore_errors=True)
