@@ -13,7 +13,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from batch.results import leftovers, result_files
+from batch.results import leftovers, result_files, summary
 from slanted import Settings, estimate
 from slanted.batch.dask_backend import Dask
 from slanted.batch.pairs import find_pairs
@@ -133,7 +133,27 @@ def test_workers_that_all_die_are_not_waited_for_for_ever(tmp_path, monkeypatch)
             backend.next()
 
 
-def test_a_scheduler_that_dies_is_named(tmp_path, monkeypatch):
+def test_a_scheduler_that_dies_ends_the_batch_and_loses_nothing(
+    tmp_path, manifest, quick, reference, capfd
+):
+    output = tmp_path / "out"
+    with a_cluster(tmp_path, 1) as (address, scheduler, _):
+
+        def kill(tally, record):
+            if tally.done == 2:
+                scheduler.kill()
+
+        with pytest.raises(SlantedError, match=rf"connection to {address} is lost; start"):
+            run_batch(find_pairs(manifest), output, quick, scheduler=address, progress=kill)
+    assert len(summary(output)) == 12
+    assert "Traceback" not in capfd.readouterr().err  # nor anything else of Dask's own
+    tally = run_batch(find_pairs(manifest), output, quick, workers=1, resume=True)
+    assert tally.skipped >= 2
+    assert result_files(output) == reference
+    assert not leftovers(output)
+
+
+def test_a_scheduler_that_dies_is_named(tmp_path):
     with a_cluster(tmp_path, 1) as (address, scheduler, _), Dask(address) as backend:
         backend.submit("sleep", time.sleep, 60)
         scheduler.kill()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -109,6 +110,7 @@ def test_interrupt_of_a_whole_process_group(manifest, tmp_path):
         pytest.skip("the batch was quicker than the interrupt")
     assert running.returncode == 130
     assert "slanted: interrupted" in said
+    assert re.search(r"\n[1-9]\d? of 12 pairs are kept; go on with --resume\n", said)
     assert "Traceback" not in said
     assert (output / "summary.csv").is_file()
     assert not leftovers(output)

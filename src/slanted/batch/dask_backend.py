@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from queue import Empty, Queue
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from slanted.batch.backends import Ended, Task, own_cores
 from slanted.errors import SlantedError
@@ -34,6 +37,10 @@ class Dask:
 
         self._address, self._needed = address, needed
         self._client = connect(address)
+        # What becomes of the connection is told by our errors, not by pages of its log.
+        self._logger = logging.getLogger("distributed")
+        self._level = self._logger.level
+        self._logger.setLevel(logging.CRITICAL)
         self._ended: Queue[Any] = Queue()
         self._keys: dict[Any, Hashable] = {}
 
@@ -49,10 +56,11 @@ class Dask:
 
     def submit(self, key: Hashable, function: Task, argument: Any) -> None:
         """Let the scheduler choose a worker; if that dies it chooses another, a few times."""
-        if getattr(argument, "large", False):
-            # Straight to a worker, rather than through the scheduler with the task.
-            argument = self._client.scatter(argument, hash=False)
-        future = self._client.submit(_with_one_thread, function, argument, pure=False)
+        with self._connected():
+            if getattr(argument, "large", False):
+                # Straight to a worker, rather than through the scheduler with the task.
+                argument = self._client.scatter(argument, hash=False)
+            future = self._client.submit(_with_one_thread, function, argument, pure=False)
         self._keys[future] = key
         future.add_done_callback(self._ended.put)
 
@@ -60,13 +68,12 @@ class Dask:
         """Wait for the first to end."""
         future = self._first()
         key = self._keys.pop(future)
-        if self._client.status != "running":
-            self._lost()
-        if future.status == "finished":
-            return Ended(key, future.result())
-        if future.status != "error":
-            return Ended(key, died=future.status)
-        problem = future.exception()
+        with self._connected():
+            if future.status == "finished":
+                return Ended(key, future.result())
+            if future.status != "error":
+                return Ended(key, died=future.status)
+            problem = future.exception()
         if type(problem).__name__ == "KilledWorker":
             # The scheduler gave it to another worker, and another: it tried often enough.
             return Ended(key, died="one Dask worker after the other", again=False)
@@ -96,24 +103,33 @@ class Dask:
     def _workers(self) -> dict[str, dict[str, Any]]:
         from slanted.dask_client import workers_of
 
-        try:
+        with self._connected():
             return workers_of(self._client)
-        except (OSError, RuntimeError, ValueError):
-            self._lost()
 
-    def _lost(self) -> NoReturn:
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Do something with the scheduler; if that is gone, say so."""
+        problem: Exception | None = None
+        if self._client.status == "running":
+            try:
+                yield
+                return
+            except (OSError, RuntimeError, ValueError, CancelledError) as error:
+                problem = error
         raise SlantedError(
             f"scheduler: the connection to {self._address} is lost; start the scheduler again "
             "and repeat the command with --resume"
-        )
+        ) from problem
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._client.status == "running":
-            self._client.cancel(list(self._keys))
-        self._client.close()
+        with suppress(OSError, RuntimeError, CancelledError):  # the scheduler may be gone
+            if self._client.status == "running":
+                self._client.cancel(list(self._keys))
+            self._client.close()
+        self._logger.setLevel(self._level)
 
 
 def _with_one_thread(function: Task, argument: Any) -> Any:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 RECORD = "record.json"
 FAILURES = "failures"
-STAGING = ".staging"
+STAGING, REPLACED = ".staging", ".replaced"
+"""Endings of hidden folders: a result that is being written, and one that gives way to it."""
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
     *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
@@ -101,14 +102,14 @@ def published(output: Path, folder: Path) -> Iterator[Path]:
 
     A result of an earlier batch is replaced; anything else in that place is not touched.
     """
-    staging = output / STAGING / uuid.uuid4().hex[:12]
+    staging = output / f".{uuid.uuid4().hex[:12]}{STAGING}"
     try:
-        staging.mkdir(parents=True)
+        staging.mkdir()
         yield staging
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
             _check_replaceable(folder)
-            folder.rename(staging.with_suffix(".old"))
+            folder.rename(staging.with_suffix(REPLACED))
         staging.rename(folder)
     except OSError as error:
         raise FileError(folder, f"cannot be written ({error.strerror})") from error
@@ -118,7 +119,14 @@ def published(output: Path, folder: Path) -> Iterator[Path]:
         raise FileError(folder / error.path.name, error.problem) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        shutil.rmtree(staging.with_suffix(".old"), ignore_errors=True)
+        shutil.rmtree(staging.with_suffix(REPLACED), ignore_errors=True)
+
+
+def clear_half_done(output: Path) -> None:
+    """Remove what was being written by those who can end it no more."""
+    for ending in (STAGING, REPLACED):
+        for folder in output.glob(f".*{ending}"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_replaceable(folder: Path) -> None:

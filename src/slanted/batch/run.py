@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -119,7 +118,7 @@ def run_batch(
             with backend:
                 loop.run(backend)
         finally:
-            shutil.rmtree(output / records.STAGING, ignore_errors=True)
+            records.clear_half_done(output)
             # A full disk may have no room for the summary either; it is named below.
             with suppress(FileError) if loop.disk_full else nullcontext():
                 records.write_summary(output, loop.rows())
@@ -264,7 +263,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
     with marker:
         if not _lock(marker.fileno()):
             raise InputError(f"--output: another batch is writing to {output} now; wait for it")
-        shutil.rmtree(output / records.STAGING, ignore_errors=True)
+        records.clear_half_done(output)
         try:
             yield
         finally:

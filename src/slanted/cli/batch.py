@@ -56,17 +56,22 @@ def command(
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
     pairs = find_pairs(source, output)
-    with BatchTable(quiet=quiet) as table:
-        tally = run_batch(
-            pairs,
-            output,
-            settings,
-            workers=workers,
-            scheduler=scheduler,
-            resume=resume,
-            sequence=sequence,
-            progress=table.update,
-        )
+    table = BatchTable(quiet=quiet)
+    try:
+        with table:
+            tally = run_batch(
+                pairs,
+                output,
+                settings,
+                workers=workers,
+                scheduler=scheduler,
+                resume=resume,
+                sequence=sequence,
+                progress=table.update,
+            )
+    except KeyboardInterrupt:
+        table.interrupted()
+        raise
     counts = {"total": tally.total, "done": tally.done, "skipped": tally.skipped}
     counts["failed"] = tally.failed
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}
