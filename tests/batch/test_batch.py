@@ -288,6 +288,14 @@ def test_busy_workers_are_ended_at_once():
     assert time.monotonic() - start < 2
 
 
+def test_no_pairs_and_two_of_one_name(kitti, quick, tmp_path):
+    assert run_batch([], tmp_path / "none", quick).total == 0
+    pair = find_pairs(kitti)[0]
+    with pytest.raises(FileError, match="pairs: two pairs would be written to one place"):
+        run_batch([pair, pair], tmp_path / "out", quick)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_name_that_leaves_the_output_is_refused_before_any_work(kitti, quick, tmp_path):
     pair = find_pairs(kitti)[0]
     outside = type(pair)("../x", pair.left, pair.right)

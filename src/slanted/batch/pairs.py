@@ -91,7 +91,7 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
         pairs = _read_manifest(source)
     else:
         raise FileError(source, "expected a folder or a CSV manifest, found nothing; check it")
-    _check_names(source, pairs)
+    check_names(source, pairs)
     return sorted(pairs, key=lambda pair: natural(pair.name))
 
 
@@ -247,8 +247,8 @@ def _from_row(path: Path, line: int, row: dict[str, str | None]) -> Pair:
                 path.parent / right)  # fmt: skip
 
 
-def _check_names(source: Path, pairs: Iterable[Pair]) -> None:
-    """Refuse names that would write over one another."""
+def check_names(source: Path | str, pairs: Iterable[Pair]) -> None:
+    """Refuse names that would write over one another; `source` is where they are from."""
     by_name = sorted(pairs, key=lambda pair: PurePosixPath(pair.name).parts)
     for one, other in pairwise(by_name):
         inside = PurePosixPath(other.name).is_relative_to(PurePosixPath(one.name))

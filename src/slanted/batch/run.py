@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.batch import records
 from slanted.batch.backends import open_backend
 from slanted.batch.memory import available_bytes, largest_pair, workers_that_fit
-from slanted.batch.pairs import Pair, output_folder
+from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
 from slanted.threads import core_count
@@ -107,8 +107,10 @@ def run_batch(
     Raises
     ------
     FileError
-        If the folder cannot be used, or becomes full; what was done is kept.
+        If two pairs have one name, or the folder cannot be used, or becomes full; what was done is
+        kept.
     """
+    check_names("pairs", pairs)
     for pair in pairs:
         output_folder(output, pair.name)
     with _locked(output, resume):
@@ -235,7 +237,7 @@ def _backend(
     most_at_a_time: int,
 ) -> Backend:
     cores = core_count()
-    wanted = min(workers or cores, most_at_a_time)
+    wanted = max(1, min(workers or cores, most_at_a_time))
     needed = 0
     if wanted > 1 or scheduler is not None:
         needed = largest_pair((pair.left for pair in pairs), settings)
