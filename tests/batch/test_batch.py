@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -281,11 +280,24 @@ def test_workers_hear_no_interrupt_from_the_very_start():
 
 
 def test_busy_workers_are_ended_at_once():
-    with Processes(6, 1) as backend:
-        for number in range(6):
-            backend.submit(number, time.sleep, 60)
-        start = time.monotonic()
-    assert time.monotonic() - start < 2
+    """Rather than one after the other, each after it was given time to end by itself."""
+    told = []
+
+    class Worker:
+        def __init__(self, name):
+            self.name = name
+
+        def kill(self):
+            told.append(("kill", self.name))
+
+        def end(self):
+            told.append(("end", self.name))
+
+    with Processes(3, 1) as backend:
+        backend._idle.append(Worker("idle"))
+        backend._busy.update({k: (Worker(k), k) for k in ("one", "two")})
+    assert told[:2] == [("kill", "one"), ("kill", "two")]
+    assert sorted(told[2:]) == [("end", "idle"), ("end", "one"), ("end", "two")]
 
 
 def test_no_pairs_and_two_of_one_name(kitti, quick, tmp_path):
