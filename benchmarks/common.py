@@ -59,6 +59,12 @@ def medians(seconds: dict[str, list[float]], yardstick: str) -> dict[str, dict[s
     }
 
 
+def said(row: Any) -> Any:
+    """Return a result as it is, and say it at once: the others may take long."""
+    print(json.dumps(row), file=sys.stderr, flush=True)  # noqa: T201
+    return row
+
+
 def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
     """Write the results with commit, versions and machine to ``benchmarks/results`` and stdout."""
     content = {
