@@ -103,6 +103,12 @@ def pair_of(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
     return read_image(frame.left), read_image(frame.right)
 
 
+def said(row: Any) -> Any:
+    """Return a result as it is, and say it at once: the others may take long."""
+    print(json.dumps(row), file=sys.stderr, flush=True)  # noqa: T201
+    return row
+
+
 def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
     """Write the results with commit, versions and machine to ``benchmarks/results`` and stdout."""
     content = {

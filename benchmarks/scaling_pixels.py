@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from common import record
+from common import record, said
+from slanted import Settings
+from slanted.batch.memory import pair_bytes
 from slanted.synthetic.geometry import Surface, cast
 from slanted.synthetic.render import render, sample_textures
 from slanted.synthetic.sampling import Stage, sample_surfaces
@@ -37,10 +39,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--set", nargs="*", default=[], help="Settings, as key=value.")
     arguments = parser.parse_args()
-    rows = []
-    for size in arguments.megapixels:
-        rows.append(measure(size, arguments.threads, arguments.set))
-        print(json.dumps(rows[-1]), file=sys.stderr)  # noqa: T201
+    rows = [said(measure(size, arguments.threads, arguments.set)) for size in arguments.megapixels]
     record("scaling_pixels", arguments, {"rows": rows, "exponents": exponents(rows)})
 
 
@@ -69,9 +68,16 @@ def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, A
         "cpu_seconds": busy,
         "stages": found["seconds"],
         "peak_gb": peak / 2**30,
+        "estimated_gb": estimated((height, width), settings) / 2**30,
         "gap_percent": found["gap_percent"],
         "out_1px_percent": wrong,
     }
+
+
+def estimated(size: tuple[int, int], settings: list[str]) -> int:
+    """Return what `slanted batch` reckons with when it decides how many workers fit."""
+    changed = dict(setting.split("=", 1) for setting in settings)
+    return pair_bytes(size, Settings().with_text({"matching.max_disparity": str(RANGE), **changed}))
 
 
 def run_and_watch(command: list[str], folder: str) -> tuple[str, int, float]:

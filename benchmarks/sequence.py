@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from common import record
+from common import record, said
 from slanted import Settings, estimate
 from slanted.synthetic import make_video
 
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=6)
     parser.add_argument("--steps", type=float, nargs="+", default=[0.05, 0.1, 0.3])
     arguments = parser.parse_args()
-    rows = [measure(s, arguments.videos, arguments.frames) for s in arguments.steps]
+    rows = [said(measure(s, arguments.videos, arguments.frames)) for s in arguments.steps]
     record("sequence", arguments, rows)
 
 

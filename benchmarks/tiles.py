@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from common import data_folder, record
+from common import data_folder, record, said
 from slanted import Settings, estimate, read_disparity, read_image
 
 SCENES = ("Aloe", "Art", "Books", "Dolls", "Lampshade2", "Reindeer")
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--scenes", nargs="+", default=SCENES)
     arguments = parser.parse_args()
     root = data_folder() / "middlebury"
-    rows = [measure(root / name, arguments.pixels) for name in arguments.scenes]
+    rows = [said(measure(root / name, arguments.pixels)) for name in arguments.scenes]
     record("tiles", arguments, rows)
 
 

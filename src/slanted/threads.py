@@ -24,7 +24,7 @@ def thread_limit(threads: int | None) -> Iterator[int]:
     """Limit OpenCV and our own kernels to some threads (None = all cores) inside the block."""
     import cv2
 
-    wanted = threads or os.cpu_count() or 1
+    wanted = threads or core_count()
     before = cv2.getNumThreads()
     token = _threads.set(wanted)
     cv2.setNumThreads(wanted)
@@ -37,7 +37,15 @@ def thread_limit(threads: int | None) -> Iterator[int]:
 
 def current_threads() -> int:
     """Return the threads of the innermost `thread_limit`, or the number of cores."""
-    return _threads.get() or os.cpu_count() or 1
+    return _threads.get() or core_count()
+
+
+def core_count() -> int:
+    """Return how many cores this process may run on: of a shared machine, perhaps not all."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this platform
+        return os.cpu_count() or 1
 
 
 def share(count: int, work: Share, smallest: int = 1) -> list[Any]:

@@ -1,17 +1,26 @@
 """Batches give the same bytes by every backend, and know what is done."""
 
 import json
+import os
+import re
+import shutil
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from batch.results import leftovers, result_files, summary
 from slanted.batch import memory
-from slanted.batch.backends import Processes, Sequential
+from slanted.batch.backends import Processes, Sequential, _Worker
 from slanted.batch.pairs import find_pairs
-from slanted.batch.run import Tally, run_batch
+from slanted.batch.run import Tally, _backend, run_batch
+from slanted.batch.work import Job, run_job
 from slanted.cli import main
 from slanted.errors import FileError, InputError
+from slanted.io import write_image
 from slanted.result import Result
+from slanted.synthetic import make_scene
 
 
 def run(*arguments):
@@ -75,6 +84,73 @@ def test_other_inputs_of_the_same_name_are_done_again(kitti, quick, tmp_path):
     assert tally.done == 1
 
 
+def cut_short(folder):
+    file = folder / "result.npz"
+    file.write_bytes(file.read_bytes()[:100])
+
+
+def with_record(change):
+    def write(folder):
+        file = folder / "record.json"
+        file.write_text(change(json.loads(file.read_text())))
+
+    return write
+
+
+DAMAGES = {
+    "a file cut short": cut_short,
+    "a file missing": lambda folder: (folder / "disparity.pfm").unlink(),
+    "an empty record": with_record(lambda record: ""),
+    "half a record": with_record(lambda record: json.dumps(record)[:100]),
+    "a list": with_record(lambda record: "[]"),
+    "nested too deep": with_record(lambda record: "[" * 100_000),
+    "parts of other kinds": with_record(lambda record: json.dumps(record | {"versions": 3})),
+    "parts missing": with_record(lambda r: json.dumps({k: r[k] for k in ("settings", "inputs")})),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_damaged_is_done_again(damage, sequential, kitti, quick, tmp_path):
+    output = tmp_path / "out"
+    shutil.copytree(sequential, output)
+    DAMAGES[damage](output / "training" / "000000_10")
+    tally = run_batch(find_pairs(kitti), output, quick, workers=1, resume=True)
+    assert (tally.done, tally.skipped, tally.failed) == (1, 3, 0)
+    assert result_files(output) == result_files(sequential)
+    assert {row["status"] for row in summary(output)} == {"done"}
+
+
+def test_files_added_to_a_result_are_no_damage(sequential, kitti, quick, tmp_path):
+    output = tmp_path / "out"
+    shutil.copytree(sequential, output)
+    (output / "training" / "000000_10" / "mesh.glb").write_bytes(b"x")
+    assert run_batch(find_pairs(kitti), output, quick, workers=1, resume=True).skipped == 4
+
+
+def test_names_that_are_no_text_are_in_the_summary(kitti, quick, tmp_path):
+    pair, name = find_pairs(kitti)[0], os.fsdecode(b"caf\xe9")
+    try:
+        (tmp_path / f"{name}_left.png").write_bytes(pair.left.read_bytes())
+    except OSError:
+        pytest.skip("this file system has no such names")
+    (tmp_path / f"{name}_right.png").write_bytes(pair.right.read_bytes())
+    output = tmp_path / "out"
+    assert run_batch(find_pairs(tmp_path, output), output, quick, workers=1).done == 1
+    assert summary(output)[0]["name"] == r"caf\udce9"
+    assert json.loads((output / "summary.jsonl").read_text("utf-8"))["name"] == name
+
+
+def test_warnings_are_heard_in_any_thread(quick, tmp_path):
+    """Dask runs tasks in threads."""
+    left = tmp_path / "left.png"
+    write_image(left, make_scene(256, 192, seed=1).left)
+    job = Job("same", left, left, tmp_path, quick, 1)
+    with ThreadPoolExecutor(1) as pool:
+        record = pool.submit(run_job, job).result().record
+    assert record["status"] == "done"
+    assert any("both images are the same" in message for message in record["warnings"])
+
+
 def test_a_folder_of_somebody_else_is_not_replaced(kitti, quick, tmp_path):
     pair = find_pairs(kitti)[0]
     mine = tmp_path / "out" / pair.name / "thesis.txt"
@@ -103,6 +179,7 @@ def test_command(kitti, manifest, tmp_path, capsys, monkeypatch):
     assert run("batch", kitti, "-o", "out", *options, "--json") == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["done"] == 4
+    assert said.err.startswith("4 pairs, 1 at a time, ")
     assert "4/4 training/000003_10:" in said.err
     assert "a minute, 0 s left" in said.err
     assert run("batch", kitti, "-o", "out", *options, "--resume") == 0
@@ -161,15 +238,74 @@ def test_workers_are_limited_by_memory(quick):
 
 
 def test_memory_limits_the_backend(kitti, quick, monkeypatch):
-    from slanted.batch.run import _backend
-
     pairs = find_pairs(kitti)
-    plenty = _backend(pairs, quick, 3, None)
+    plenty = _backend(pairs, quick, 3, None, len(pairs))
     assert isinstance(plenty, Processes)
     assert plenty.slots == 3
     needed = memory.largest_pair([p.left for p in pairs], quick)
     monkeypatch.setattr("slanted.batch.run.available_bytes", lambda: int(1.5 * needed))
-    assert isinstance(_backend(pairs, quick, 3, None), Sequential)
+    assert isinstance(_backend(pairs, quick, 3, None, len(pairs)), Sequential)
+
+
+def test_the_start_of_a_file_tells_how_much_a_pair_takes(kitti, quick, tmp_path):
+    whole = find_pairs(kitti)[0].left
+    start = tmp_path / "start.png"
+    start.write_bytes(whole.read_bytes()[:24])  # thousands of files are not read twice
+    assert memory.largest_pair([start], quick) == memory.largest_pair([whole], quick) > 0
+    start.write_bytes(whole.read_bytes()[:20])
+    assert memory.largest_pair([start, tmp_path / "missing.png"], quick) < memory.pair_bytes(
+        (64, 128), quick
+    )
+
+
+def test_workers_are_as_many_as_cores_that_may_be_used(kitti, quick, monkeypatch):
+    pairs = find_pairs(kitti)
+    for cores in (1, 3):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _, n=cores: set(range(n)))
+        assert _backend(pairs, quick, None, None, len(pairs)).slots == cores
+    assert _backend(pairs, quick, None, None, most_at_a_time=1).threads == 3
+
+
+def test_workers_hear_no_interrupt_from_the_very_start():
+    """Ctrl-C reaches all processes of a terminal, and Python would say so while it starts."""
+    worker = _Worker(1)
+    try:
+        status = Path(f"/proc/{worker._process.pid}/status").read_text()
+        blocked = int(re.search(r"SigBlk:\s*(\w+)", status)[1], 16)
+        assert blocked & 1 << (signal.SIGINT - 1)
+    finally:
+        worker.kill()
+        worker.end()
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())  # and we hear it again
+
+
+def test_busy_workers_are_ended_at_once():
+    """Rather than one after the other, each after it was given time to end by itself."""
+    told = []
+
+    class Worker:
+        def __init__(self, name):
+            self.name = name
+
+        def kill(self):
+            told.append(("kill", self.name))
+
+        def end(self):
+            told.append(("end", self.name))
+
+    with Processes(3, 1) as backend:
+        backend._idle.append(Worker("idle"))
+        backend._busy.update({k: (Worker(k), k) for k in ("one", "two")})
+    assert told[:2] == [("kill", "one"), ("kill", "two")]
+    assert sorted(told[2:]) == [("end", "idle"), ("end", "one"), ("end", "two")]
+
+
+def test_no_pairs_and_two_of_one_name(kitti, quick, tmp_path):
+    assert run_batch([], tmp_path / "none", quick).total == 0
+    pair = find_pairs(kitti)[0]
+    with pytest.raises(FileError, match="pairs: two pairs would be written to one place"):
+        run_batch([pair, pair], tmp_path / "out", quick)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_name_that_leaves_the_output_is_refused_before_any_work(kitti, quick, tmp_path):

@@ -1,30 +1,34 @@
 """A real scheduler and two real workers over loopback give the same bytes."""
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from batch.results import leftovers, result_files
+from batch.results import leftovers, result_files, summary
 from slanted import Settings, estimate
-from slanted.batch.backends import Dask
+from slanted.batch.dask_backend import Dask
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
-from slanted.errors import InputError
+from slanted.errors import InputError, SlantedError
 from slanted.synthetic import make_scene
 
 pytest.importorskip("distributed")
 
 
-def dask(*arguments):
+def dask(*arguments, **variables):
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        env={**os.environ, **variables},
     )  # fmt: skip
 
 
@@ -36,23 +40,30 @@ def read_until(process, pattern):
     raise AssertionError(f"the process ended without saying {pattern}")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    local = str(tmp_path_factory.mktemp("dask"))
-    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    workers = []
+@contextmanager
+def a_cluster(local, workers, **variables):
+    """Yield the address of a scheduler, its process and those of its workers."""
+    everything = [
+        dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", **variables)
+    ]
     try:
-        address = read_until(scheduler, r"Scheduler at:\s*(tcp://\S+)")[1]
+        address = read_until(everything[0], r"Scheduler at:\s*(tcp://\S+)")[1]
         worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
-        workers = [dask(*worker, "--local-directory", local) for _ in range(2)]
-        for process in workers:
+        everything += [dask(*worker, "--local-directory", str(local)) for _ in range(workers)]
+        for process in everything[1:]:
             read_until(process, "Registered to")
-        yield address, workers
+        yield address, everything[0], everything[1:]
     finally:
-        for process in [*workers, scheduler]:
+        for process in everything:
             process.kill()
             process.wait()
             process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with a_cluster(tmp_path_factory.mktemp("dask"), 2) as (address, _, workers):
+        yield address, workers
 
 
 @pytest.fixture(scope="module")
@@ -104,15 +115,66 @@ def test_a_killed_dask_worker_costs_its_pair_a_second_try(
 
 
 def test_a_scheduler_without_workers_is_named(tmp_path, manifest, quick):
-    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    try:
-        address = read_until(scheduler, r"Scheduler at:\s*(tcp://\S+)")[1]
-        time.sleep(0.1)
-        with pytest.raises(
-            InputError, match=r"expected workers at .* got none; start `dask worker"
-        ):
-            run_batch(find_pairs(manifest)[:1], tmp_path / "out", quick, scheduler=address)
-    finally:
+    output = tmp_path / "out"
+    with (
+        a_cluster(tmp_path, 0) as (address, _, _),
+        pytest.raises(InputError, match=r"expected workers at .* got none; start `dask worker"),
+    ):
+        run_batch(find_pairs(manifest)[:1], output, quick, scheduler=address)
+    assert not output.exists()  # another address may be tried without --resume
+
+
+def test_workers_that_all_die_are_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("slanted.batch.dask_backend.WORKERLESS_SECONDS", 1.0)
+    with a_cluster(tmp_path, 1) as (address, _, workers), Dask(address) as backend:
+        backend.submit("sleep", time.sleep, 60)
+        workers[0].kill()
+        with pytest.raises(SlantedError, match=r"no workers for 1 s; start some with `dask worker"):
+            backend.next()
+
+
+def test_a_scheduler_that_dies_ends_the_batch_and_loses_nothing(
+    tmp_path, manifest, quick, reference, capfd
+):
+    output = tmp_path / "out"
+    with a_cluster(tmp_path, 1) as (address, scheduler, _):
+
+        def kill(tally, record):
+            if tally.done == 2:
+                scheduler.kill()
+
+        with pytest.raises(SlantedError, match=rf"connection to {address} is lost; start"):
+            run_batch(find_pairs(manifest), output, quick, scheduler=address, progress=kill)
+    assert len(summary(output)) == 12
+    assert "Traceback" not in capfd.readouterr().err  # nor anything else of Dask's own
+    tally = run_batch(find_pairs(manifest), output, quick, workers=1, resume=True)
+    assert tally.skipped >= 2
+    assert result_files(output) == reference
+    assert not leftovers(output)
+
+
+def test_a_scheduler_that_dies_is_named(tmp_path):
+    with a_cluster(tmp_path, 1) as (address, scheduler, _), Dask(address) as backend:
+        backend.submit("sleep", time.sleep, 60)
         scheduler.kill()
-        scheduler.wait()
-        scheduler.stderr.close()
+        with pytest.raises(SlantedError, match=rf"connection to {address} is lost; start"):
+            backend.next()
+
+
+def test_a_task_that_kills_its_workers_is_not_tried_again(tmp_path):
+    settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+    with a_cluster(tmp_path, 1, **settings) as (address, _, _), Dask(address) as backend:
+        backend.submit("die", signal.raise_signal, signal.SIGKILL)
+        ended = backend.next()
+    assert (ended.key, ended.value, ended.again) == ("die", None, False)
+    assert ended.died
+
+
+def test_workers_of_another_version_are_named(cluster):
+    with Dask(cluster[0]) as backend:
+        backend.submit("import", import_module, "slanted.of_tomorrow")
+        with pytest.raises(SlantedError, match=r"this version of slanted.*No module named"):
+            backend.next()
+        backend.submit("other", int, "x")
+        with pytest.raises(ValueError, match="invalid literal"):
+            backend.next()

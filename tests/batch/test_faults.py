@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -109,6 +110,7 @@ def test_interrupt_of_a_whole_process_group(manifest, tmp_path):
         pytest.skip("the batch was quicker than the interrupt")
     assert running.returncode == 130
     assert "slanted: interrupted" in said
+    assert re.search(r"\n[1-9]\d? of 12 pairs are kept; go on with --resume\n", said)
     assert "Traceback" not in said
     assert (output / "summary.csv").is_file()
     assert not leftovers(output)
@@ -148,6 +150,21 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(manifest, reference, smal
     assert json.loads(again.stdout)["skipped"] == len(done)
     assert result_files(output) == reference
     assert not (output / "failures").exists() or not list((output / "failures").rglob("*.json"))
+
+
+def test_a_disk_that_is_full_from_the_start(manifest, small_disk):
+    with (small_disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            try:
+                filler.write(b"x" * 4096)
+            except OSError:
+                break
+    full = subprocess.run(command(manifest, small_disk / "out", "--workers", "1"),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert full.returncode == 2
+    assert "the disk is full; 0 of 12 pairs are kept; free space and repeat" in full.stderr
+    assert f"{small_disk / 'out' / 'many' / '00'}/" in full.stderr  # where it would have been
+    assert "Traceback" not in full.stderr
 
 
 def png_claiming(width, height):

@@ -1,5 +1,7 @@
 """Pairs are found in the usual layouts, and names stay inside the output folder."""
 
+import os
+
 import pytest
 
 from slanted.batch.pairs import Pair, find_pairs, output_folder
@@ -48,6 +50,26 @@ LAYOUTS = {
         ["left/1.png", "right/2.png"],
         [("1", "left/1.png", "right/1.png")],
     ),
+    "words in folders of one's own": (
+        ["one/left_1.png", "one/right_1.png", "two/left_1.png", "two/right_1.png"],
+        [("one/1", "one/left_1.png", "one/right_1.png"), ("two/1", "two/left_1.png", "two/right_1.png")],
+    ),
+    "words in folders left and right": (
+        ["left/left_1.png", "right/right_1.png", "left/2.png", "right/2.png", "left/left.png", "right/right.png"],
+        [("1", "left/left_1.png", "right/right_1.png"), ("2", "left/2.png", "right/2.png"), ("left", "left/left.png", "right/right.png")],
+    ),
+    "what other systems put beside images": (
+        ["left_1.png", "right_1.png", "._left_1.png", "._right_1.png"],
+        [("1", "left_1.png", "right_1.png")],
+    ),
+    "scenes inside a scene, as Middlebury's exposures": (
+        ["Art/view1.png", "Art/view5.png", "Art/Illum1/Exp0/view1.png", "Art/Illum1/Exp0/view5.png"],
+        [("Art/Illum1/Exp0", "Art/Illum1/Exp0/view1.png", "Art/Illum1/Exp0/view5.png"), ("Art/view1", "Art/view1.png", "Art/view5.png")],
+    ),
+    "results are no pairs": (
+        ["im0.png", "im1.png", "old/a/left.png", "old/a/right.png", "old/a/run.json", "old/a/result.npz", "b/im0.png", "b/im1.png"],
+        [("NAME", "im0.png", "im1.png"), ("b", "b/im0.png", "b/im1.png")],
+    ),
     "scenes with left and right": (
         ["one/left.png", "one/right.png", "two/Left.png", "two/Right.png"],
         [("one", "one/left.png", "one/right.png"), ("two", "two/Left.png", "two/Right.png")],
@@ -58,14 +80,52 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(layout, tmp_path):
     files, expected = LAYOUTS[layout]
+    root = tmp_path / "NAME"
+    touch(root, *files)
+    assert found(root) == expected
+
+
+def test_linked_folders_are_searched_once_and_circles_end(tmp_path):
+    touch(tmp_path, "there/im0.png", "there/im1.png")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "Art").symlink_to(tmp_path / "there")
+    (tmp_path / "here" / "again").symlink_to(tmp_path / "there")
+    (tmp_path / "here" / "round").symlink_to(tmp_path / "here")
+    assert [pair.name for pair in find_pairs(tmp_path / "here")] == ["Art"]
+
+
+@pytest.mark.parametrize("folders", [["image_2"], ["image_2", "image_3"]])
+def test_a_folder_that_cannot_be_searched_is_named(folders, tmp_path, monkeypatch):
+    """Root may search everything, so that the refusal is played."""
+    touch(tmp_path, *(f"{folder}/a.png" for folder in folders))
+
+    def refuse(really):
+        def listed(path):
+            if str(path).endswith("image_2"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return really(path)
+
+        return listed
+
+    for name in ("listdir", "scandir"):
+        monkeypatch.setattr(f"os.{name}", refuse(getattr(os, name)))
+    with pytest.raises(FileError, match=r"image_2: cannot be searched for pairs \(Permission"):
+        find_pairs(tmp_path)
+
+
+def test_pairs_come_in_the_order_that_people_expect(tmp_path):
+    files = [
+        f"{name}_{side}.png" for name in ("b9", "b10", "a11", "c") for side in ("left", "right")
+    ]
     touch(tmp_path, *files)
-    assert found(tmp_path) == expected
+    assert [pair.name for pair in find_pairs(tmp_path)] == ["a11", "b9", "b10", "c"]
 
 
 def test_the_output_folder_is_not_searched(tmp_path):
     touch(tmp_path, "im0.png", "im1.png", "out/x/left.png", "out/x/right.png")
     assert len(find_pairs(tmp_path)) == 2
     assert len(find_pairs(tmp_path, tmp_path / "out")) == 1
+    assert len(find_pairs(tmp_path, tmp_path)) == 2  # results go beside the pairs
 
 
 def test_a_folder_without_pairs_tells_the_layouts(tmp_path):
@@ -82,8 +142,26 @@ def test_manifest(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "left,right,name\na b.png,c.png,x\n",
+        "\ufeffleft,right,name\r\na b.png,c.png,x\r\n",
+        'left, right, name\n"a b.png", "c.png", x\n',
+        "name,right,left\n\nx,c.png,a b.png\n\n",
+    ],
+)
+def test_the_many_ways_to_write_a_manifest(text, tmp_path):
+    (tmp_path / "pairs.csv").write_bytes(text.encode())
+    assert find_pairs(tmp_path / "pairs.csv") == [
+        Pair("x", tmp_path / "a b.png", tmp_path / "c.png")
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("left,left,right\na,b,c\n", "expected a CSV manifest whose first line is left,right"),
+        ("left,right\na\0.png,b.png\n", "line 2: expected names of files, got one with a null"),
         ("", "the file is empty"),
         ("a,b\n1,2\n", "expected a CSV manifest whose first line is left,right"),
         ("left,right\n", "expected a line for each pair"),
@@ -114,6 +192,13 @@ def test_a_link_out_of_the_output_is_refused(tmp_path):
     with pytest.raises(FileError, match="leads out of"):
         output_folder(tmp_path / "out", "link/a")
     assert output_folder(tmp_path / "out", "a/b") == tmp_path / "out" / "a" / "b"
+
+
+def test_numbers_of_any_length_are_sorted(tmp_path):
+    (tmp_path / "pairs.csv").write_text(f"left,right\n{'9' * 5000}.png,b.png\n8.png,b.png\n")
+    pairs = find_pairs(tmp_path / "pairs.csv")
+    assert pairs[0].name == "8"
+    assert pairs[1].frame() is not None
 
 
 def test_frames_are_ordered_by_their_last_number():

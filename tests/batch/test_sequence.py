@@ -56,6 +56,13 @@ def test_frames_follow_in_order_and_after_a_stop(videos, quick, tmp_path):
     assert (tally.done, tally.skipped) == (3, 2)
 
 
+def test_one_video_is_run_by_one_worker_with_all_cores(videos, quick, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    pairs = [p for p in find_pairs(videos) if p.name.startswith("two")]
+    tally = run_batch(pairs, tmp_path / "out", quick, sequence=True)
+    assert (tally.done, tally.workers, tally.threads) == (2, 1, 4)
+
+
 def test_a_frame_after_one_that_failed_starts_anew(videos, quick, tmp_path):
     pairs = [p for p in find_pairs(videos) if p.name.startswith("one")]
     middle = pairs[1]

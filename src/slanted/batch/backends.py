@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from slanted.errors import SlantedError
-
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
@@ -29,11 +27,12 @@ Task = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Ended:
-    """What came of a task: its value, or how its worker died."""
+    """What came of a task: its value, or how its worker died, and whether to try again."""
 
     key: Hashable
     value: Any = None
     died: str = ""
+    again: bool = True
 
 
 class Backend(Protocol):
@@ -125,7 +124,10 @@ class Processes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in [*self._idle, *(worker for worker, _ in self._busy.values())]:
+        busy = [worker for worker, _key in self._busy.values()]
+        for worker in busy:
+            worker.kill()  # nobody wants its answer
+        for worker in [*self._idle, *busy]:
             worker.end()
 
 
@@ -140,9 +142,13 @@ class _Worker:
         self._process: SpawnProcess = context.Process(
             target=_serve, args=(theirs, threads), daemon=True
         )
-        with _environment(threads):
+        with _environment(threads), _interrupts_held_back():
             self._process.start()
         theirs.close()
+
+    def kill(self) -> None:
+        """Stop it, whatever it does."""
+        self._process.kill()
 
     def end(self) -> str:
         """End it now, and return how it ended if it had done so already."""
@@ -170,6 +176,25 @@ def _environment(threads: int) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let Ctrl-C wait until a process has started, which then knows of none.
+
+    It reaches all processes of a terminal, and one that still loads its libraries would complain.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not on this platform
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, threads: int) -> None:
@@ -201,80 +226,10 @@ def own_cores(threads: int) -> None:
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
-class Dask:
-    """The workers of a Dask scheduler, with a slot for each of their threads.
-
-    Parameters
-    ----------
-    address
-        Of the scheduler. Its workers must see inputs and output by the same paths.
-    needed
-        Bytes of a task, which limit the slots of a worker that has a memory limit.
-    """
-
-    threads = 1
-
-    def __init__(self, address: str, needed: int = 0) -> None:
-        from slanted.dask_client import connect
-
-        self._address, self._needed = address, needed
-        self._client = connect(address)
-        from distributed import as_completed
-
-        self._ended = as_completed()
-        self._keys: dict[Any, Hashable] = {}
-
-    @property
-    def slots(self) -> int:
-        """As many as the workers of this moment have threads, and memory for."""
-        from slanted.batch.memory import workers_that_fit
-        from slanted.dask_client import workers_of
-
-        return sum(
-            workers_that_fit(w["nthreads"], self._needed, w.get("memory_limit") or 2**62)
-            for w in workers_of(self._client).values()
-        )
-
-    def submit(self, key: Hashable, function: Task, argument: Any) -> None:
-        """Let the scheduler choose a worker; if that dies it chooses another, a few times."""
-        if getattr(argument, "large", False):
-            # Straight to a worker, rather than through the scheduler with the task.
-            argument = self._client.scatter(argument, hash=False)
-        future = self._client.submit(_with_one_thread, function, argument, pure=False)
-        self._keys[future] = key
-        self._ended.add(future)
-
-    def next(self) -> Ended:
-        """Wait for the first to end."""
-        future = next(self._ended)
-        key = self._keys.pop(future)
-        if self._client.status != "running":
-            raise SlantedError(
-                f"scheduler: the connection to {self._address} is lost; start the scheduler again "
-                "and repeat the command with --resume"
-            )
-        if future.status == "finished":
-            return Ended(key, future.result())
-        problem = future.exception() if future.status == "error" else None
-        if isinstance(problem, SlantedError):
-            raise problem
-        return Ended(key, died=f"{type(problem).__name__}" if problem else future.status)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.cancel(list(self._keys))
-        self._client.close()
-
-
-def _with_one_thread(function: Task, argument: Any) -> Any:
-    own_cores(1)
-    return function(argument)
-
-
 def open_backend(workers: int, threads: int, scheduler: str | None, needed: int) -> Backend:
     """Return Dask's workers if there is a scheduler, else so many processes, one being this one."""
     if scheduler is not None:
+        from slanted.batch.dask_backend import Dask
+
         return Dask(scheduler, needed)
     return Processes(workers, threads) if workers > 1 else Sequential(threads)

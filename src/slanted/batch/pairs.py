@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 from slanted.errors import FileError
 
@@ -34,8 +35,11 @@ LAYOUTS = (
 RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
 """Names in the output folder that are not for pairs."""
 COLUMNS = ("left", "right", "name")
-LONGEST_NUMBER = 30
 LARGEST_MANIFEST = 2**26
+DIGITS = r"\d{1,300}"
+"""A number in a name; Python makes no number of many thousand digits."""
+RESULT = ("run.json", "result.npz")
+"""Files of a result: its images are no new pair."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,12 @@ class Pair:
 
     def frame(self) -> tuple[str, int] | None:
         """Return the sequence that the left file's name is from and its number there, if any."""
-        numbers = list(re.finditer(r"\d+", self.left.stem))
+        numbers = list(re.finditer(DIGITS, self.left.stem))
         if not numbers:
             return None
         first, last = numbers[-1].span()
         before, after = self.left.stem[:first], self.left.stem[last:]
-        return str(self.left.parent / f"{before}#{after}"), _number(numbers[-1].group())
+        return str(self.left.parent / f"{before}#{after}"), int(numbers[-1].group())
 
 
 def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
@@ -81,25 +85,20 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
         If there are none, the manifest cannot be understood, or two pairs have one name.
     """
     if source.is_dir():
-        pairs = list(_search(source, output))
+        pairs = list(_apart(_search(source, output)))
         if not pairs:
             raise FileError(source, f"expected pairs of images, found none; expected {LAYOUTS}")
     elif source.is_file():
         pairs = _read_manifest(source)
     else:
         raise FileError(source, "expected a folder or a CSV manifest, found nothing; check it")
-    _check_names(source, pairs)
+    check_names(source, pairs)
     return sorted(pairs, key=lambda pair: natural(pair.name))
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[str, int]]:
     """Return a key by which frame_9 comes before frame_10."""
-    return [(_number(text), word) for word, text in re.findall(r"(\D*)(\d*)", name)]
-
-
-def _number(digits: str) -> int:
-    """Return the number; Python reads none of thousands of digits, and those are none of frames."""
-    return int(digits[-LONGEST_NUMBER:] or 0)
+    return [(word, int(digits or 0)) for word, digits in re.findall(rf"(\D*)({DIGITS}|)", name)]
 
 
 def output_folder(output: Path, name: str) -> Path:
@@ -132,47 +131,88 @@ def output_folder(output: Path, name: str) -> Path:
 
 def _search(root: Path, output: Path | None) -> Iterator[Pair]:
     skipped = None if output is None else output.resolve()
-    for here, folders, files in os.walk(root):
+    seen: set[Path] = set()
+    for here, folders, files in os.walk(root, onerror=_cannot_search, followlinks=True):
         base = Path(here)
+        real = base.resolve()
+        # Links may lead round in a circle, and results hold a left and a right image.
+        if real in seen or (real == skipped and base != root) or set(RESULT) <= set(files):
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(f for f in folders if not f.startswith("."))
-        if skipped is not None:
-            folders[:] = [f for f in folders if (base / f).resolve() != skipped]
         relative = "" if base == root else base.relative_to(root).as_posix() + "/"
         both = next((p for p in FOLDERS if set(p) <= set(folders)), None)
         if both is not None:
             # The other cameras of the same scene are the same scene.
             folders[:] = [f for f in folders if all(f not in pair for pair in FOLDERS)]
             yield from _of_folders(base / both[0], base / both[1], relative)
-        images = sorted(f for f in files if f.lower().endswith(SUFFIXES))
-        yield from _of_files(base, images, relative.rstrip("/") or base.resolve().name)
+        yield from _of_files(base, files, relative)
+
+
+def _cannot_search(error: OSError) -> NoReturn:
+    raise FileError(
+        str(error.filename),
+        f"cannot be searched for pairs ({error.strerror}); allow it, or name pairs in a manifest",
+    ) from error
+
+
+def _images(files: Iterable[str]) -> list[str]:
+    """Return the names of images; hidden files are what systems put beside them."""
+    return sorted(f for f in files if f.lower().endswith(SUFFIXES) and not f.startswith("."))
+
+
+def _by_stem(images: Iterable[str]) -> dict[str, str]:
+    return {Path(name).stem: name for name in images}
 
 
 def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
+    """Find pairs in two folders: files of one name, or of names that say left and right."""
     if (left / "data").is_dir() and (right / "data").is_dir():  # KITTI's raw drives
         left, right = left / "data", right / "data"
-    for file in sorted(left.iterdir()):
-        if file.suffix.lower() in SUFFIXES and not file.name.startswith("."):
-            other = (right / f"{file.stem}{suffix}" for suffix in (file.suffix, *SUFFIXES))
-            found = next((path for path in other if path.exists()), right / file.name)
-            yield Pair(relative + file.stem, file, found)
+    try:
+        ours, theirs = (_images(p.name for p in f.iterdir()) for f in (left, right))
+    except OSError as error:
+        _cannot_search(error)
+    names, by_stem = set(theirs), _by_stem(theirs)
+    for name in ours:
+        stem = Path(name).stem
+        partner, rest = next(_in_words(stem), (stem, stem))
+        if stem in by_stem or partner not in by_stem:
+            partner, rest = stem, stem
+        found = name if name in names else by_stem.get(partner, name)
+        yield Pair(relative + (rest or stem), left / name, right / found)
 
 
-def _of_files(base: Path, images: list[str], scene: str) -> Iterator[Pair]:
+def _of_files(base: Path, files: Iterable[str], relative: str) -> Iterator[Pair]:
     """Find pairs among the files of one folder."""
-    by_stem = {Path(name).stem: name for name in images}
+    images = _by_stem(_images(files))
+    scene = relative.rstrip("/") or base.resolve().name
     for one, other in STEMS:
-        if one in by_stem and other in by_stem:
-            yield Pair(scene, base / by_stem[one], base / by_stem[other])
+        if one in images and other in images:
+            yield Pair(scene, base / images[one], base / images[other])
             return
-    for stem, name in by_stem.items():
-        for one, other in WORDS:
-            partner = stem.replace(one, other)
-            if one in stem and partner in by_stem:
-                rest = re.sub(r"^[-_. ]+|[-_. ]+$", "", stem.replace(one, ""))
-                rest = re.sub(r"([-_. ])[-_. ]+", r"\1", rest)
-                folder = scene if "/" in scene or not rest else ""
-                named = "/".join(part for part in (folder, rest) if part)
-                yield Pair(named, base / name, base / by_stem[partner])
+    for stem, name in images.items():
+        for partner, rest in _in_words(stem):
+            if partner in images:
+                yield Pair(relative + rest if rest else scene, base / name, base / images[partner])
+
+
+def _in_words(stem: str) -> Iterator[tuple[str, str]]:
+    """Return what the right image of a left one is called, and what both names share."""
+    for one, other in WORDS:
+        if one in stem:
+            rest = re.sub(r"^[-_. ]+|[-_. ]+$", "", stem.replace(one, ""))
+            yield stem.replace(one, other), re.sub(r"([-_. ])[-_. ]+", r"\1", rest)
+
+
+def _apart(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Name a scene that has other scenes in its folder by its left image, too."""
+    pairs = list(pairs)
+    outer = {str(above) for pair in pairs for above in PurePosixPath(pair.name).parents}
+    for pair in pairs:
+        name = f"{pair.name}/{pair.left.stem}" if pair.name in outer else pair.name
+        yield Pair(name, pair.left, pair.right)
 
 
 def _read_manifest(path: Path) -> list[Pair]:
@@ -184,15 +224,16 @@ def _read_manifest(path: Path) -> list[Pair]:
         raise FileError(path, f"expected a CSV manifest in UTF-8, got other bytes ({error})") from (
             error
         )
-    rows = csv.DictReader(io.StringIO(text), strict=True)
+    rows = csv.DictReader(io.StringIO(text), strict=True, skipinitialspace=True)
     try:
-        columns = rows.fieldnames or []
-        if not {"left", "right"} <= set(columns) <= set(COLUMNS):
+        columns = [column.strip() for column in rows.fieldnames or ()]
+        if sorted(columns) not in (sorted(COLUMNS[:2]), sorted(COLUMNS)):
             raise FileError(
                 path,
                 "expected a CSV manifest whose first line is left,right or left,right,name, got "
-                f"{','.join(map(str, columns))[:80]!r}",
+                f"{','.join(columns)[:80]!r}",
             )
+        rows.fieldnames = columns
         pairs = [_from_row(path, rows.line_num, row) for row in rows]
     except csv.Error as error:
         raise FileError(path, f"line {rows.line_num} is no CSV ({error}); correct it") from error
@@ -205,12 +246,14 @@ def _from_row(path: Path, line: int, row: dict[str, str | None]) -> Pair:
     left, right = (row.get("left") or "").strip(), (row.get("right") or "").strip()
     if not left or not right or None in row:
         raise FileError(path, f"line {line}: expected two files, and a name if the header has one")
+    if "\0" in left + right:
+        raise FileError(path, f"line {line}: expected names of files, got one with a null byte")
     return Pair((row.get("name") or "").strip() or Path(left).stem, path.parent / left,
                 path.parent / right)  # fmt: skip
 
 
-def _check_names(source: Path, pairs: Iterable[Pair]) -> None:
-    """Refuse names that would write over one another."""
+def check_names(source: Path | str, pairs: Iterable[Pair]) -> None:
+    """Refuse names that would write over one another; `source` is where they are from."""
     by_name = sorted(pairs, key=lambda pair: PurePosixPath(pair.name).parts)
     for one, other in pairwise(by_name):
         inside = PurePosixPath(other.name).is_relative_to(PurePosixPath(one.name))

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 RECORD = "record.json"
 FAILURES = "failures"
-STAGING = ".staging"
+STAGING, REPLACED = ".staging", ".replaced"
+"""Endings of hidden folders: a result that is being written, and one that gives way to it."""
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
     *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
@@ -73,18 +74,29 @@ def read_record(file: Path) -> dict[str, Any] | None:
         record = read_json_object(file)
     except FileError:
         return None
-    whole = all(isinstance(record.get(name, {}), dict) for name in ("versions", "seconds"))
-    warned = record.get("warnings", [])
-    whole = whole and isinstance(warned, list) and all(isinstance(w, str) for w in warned)
+    kinds = {"versions": dict, "seconds": dict, "files": dict, "warnings": list}
+    whole = all(isinstance(record.get(name), kind) for name, kind in kinds.items())
+    whole = whole and all(isinstance(warning, str) for warning in record["warnings"])
     return record if whole else None
 
 
-def is_same(record: dict[str, Any] | None, settings: str, inputs: str) -> bool:
-    """Return whether a record tells of a result with these settings and inputs."""
-    return record is not None and (record.get("settings"), record.get("inputs")) == (
-        settings,
-        inputs,
-    )
+def file_sizes(folder: Path) -> dict[str, int]:
+    """Return the files of a result, and how large they are."""
+    return {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
+
+
+def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) -> bool:
+    """Return whether a record tells of a result with these settings and inputs that is all there.
+
+    A machine that loses power may keep a file's name and lose its content.
+    """
+    if (record.get("settings"), record.get("inputs")) != (settings, inputs):
+        return False
+    try:
+        found = file_sizes(folder)
+    except OSError:
+        return False
+    return all(found.get(name) == size for name, size in record["files"].items())
 
 
 @contextmanager
@@ -93,20 +105,31 @@ def published(output: Path, folder: Path) -> Iterator[Path]:
 
     A result of an earlier batch is replaced; anything else in that place is not touched.
     """
-    staging = output / STAGING / uuid.uuid4().hex[:12]
+    staging = output / f".{uuid.uuid4().hex[:12]}{STAGING}"
     try:
-        staging.mkdir(parents=True)
+        staging.mkdir()
         yield staging
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
             _check_replaceable(folder)
-            folder.rename(staging.with_suffix(".old"))
+            folder.rename(staging.with_suffix(REPLACED))
         staging.rename(folder)
     except OSError as error:
         raise FileError(folder, f"cannot be written ({error.strerror})") from error
+    except FileError as error:
+        if not error.path.is_relative_to(staging):
+            raise
+        raise FileError(folder / error.path.name, error.problem) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        shutil.rmtree(staging.with_suffix(".old"), ignore_errors=True)
+        shutil.rmtree(staging.with_suffix(REPLACED), ignore_errors=True)
+
+
+def clear_half_done(output: Path) -> None:
+    """Remove what was being written by those who can end it no more."""
+    for ending in (STAGING, REPLACED):
+        for folder in output.glob(f".*{ending}"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_replaceable(folder: Path) -> None:
@@ -152,6 +175,7 @@ def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) for row in rows]
-    write_bytes(output / "summary.csv", table.getvalue().encode())
-    write_bytes(output / "summary.jsonl", ("\n".join(lines) + "\n").encode())
+    lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) + "\n" for row in rows]
+    for file, text in (("summary.csv", table.getvalue()), ("summary.jsonl", "".join(lines))):
+        # Names of files may be bytes that are no text.
+        write_bytes(output / file, text.encode(errors="backslashreplace"))

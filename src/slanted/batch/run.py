@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from slanted.batch import records
 from slanted.batch.backends import open_backend
 from slanted.batch.memory import available_bytes, largest_pair, workers_that_fit
-from slanted.batch.pairs import Pair, output_folder
+from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
+from slanted.threads import core_count
 
 if TYPE_CHECKING:
     from slanted.batch.backends import Backend
@@ -108,19 +107,23 @@ def run_batch(
     Raises
     ------
     FileError
-        If the folder cannot be used, or becomes full; what was done is kept.
+        If two pairs have one name, or the folder cannot be used, or becomes full; what was done is
+        kept.
     """
+    check_names("pairs", pairs)
     for pair in pairs:
         output_folder(output, pair.name)
     with _locked(output, resume):
-        backend = _backend(pairs, settings, workers, scheduler)
         loop = _Loop(pairs, output, settings, sequence, progress)
+        backend = _backend(pairs, settings, workers, scheduler, loop.most_at_a_time)
         try:
             with backend:
                 loop.run(backend)
         finally:
-            shutil.rmtree(output / records.STAGING, ignore_errors=True)
-            records.write_summary(output, loop.rows())
+            records.clear_half_done(output)
+            # A full disk may have no room for the summary either; it is named below.
+            with suppress(FileError) if loop.disk_full else nullcontext():
+                records.write_summary(output, loop.rows())
     if loop.disk_full:
         raise FileError(
             output,
@@ -150,6 +153,7 @@ class _Loop:
         self._attempts: dict[str, int] = {}
         self._before, self._after = _chains(pairs) if sequence else ({}, {})
         self._ready = deque(name for name in self.pairs if name not in self._before)
+        self.most_at_a_time = len(self._ready)
         self._jobs: dict[str, Job] = {}
         self._start = time.perf_counter()
 
@@ -166,7 +170,7 @@ class _Loop:
             job = self._jobs.pop(name)
             if not ended.died:
                 self._end(name, ended.value)
-            elif self._attempts[name] < ATTEMPTS:
+            elif ended.again and self._attempts[name] < ATTEMPTS:
                 self._ready.appendleft(name)
             else:
                 self._end(name, died(job, ended.died))
@@ -226,10 +230,14 @@ def _chains(pairs: Sequence[Pair]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _backend(
-    pairs: Sequence[Pair], settings: Settings, workers: int | None, scheduler: str | None
+    pairs: Sequence[Pair],
+    settings: Settings,
+    workers: int | None,
+    scheduler: str | None,
+    most_at_a_time: int,
 ) -> Backend:
-    cores = os.cpu_count() or 1
-    wanted = min(workers or cores, len(pairs))
+    cores = core_count()
+    wanted = max(1, min(workers or cores, most_at_a_time))
     needed = 0
     if wanted > 1 or scheduler is not None:
         needed = largest_pair((pair.left for pair in pairs), settings)
@@ -257,8 +265,19 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
     with marker:
         if not _lock(marker.fileno()):
             raise InputError(f"--output: another batch is writing to {output} now; wait for it")
-        shutil.rmtree(output / records.STAGING, ignore_errors=True)
-        yield
+        records.clear_half_done(output)
+        try:
+            yield
+        finally:
+            _leave_no_empty_batch(output)
+
+
+def _leave_no_empty_batch(output: Path) -> None:
+    """Remove the marker of a batch that did not begin, as when its scheduler is not there."""
+    with suppress(OSError):
+        if [path.name for path in output.iterdir()] == [MARKER]:
+            (output / MARKER).unlink()
+            output.rmdir()
 
 
 def _lock(file: int) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from slanted.batch import records
 from slanted.batch.memory import refuse_what_does_not_fit
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+_hearing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def run_job(job: Job) -> Outcome:
         record["settings"] = records.settings_digest(job.settings)
         record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
         known = records.read_record(folder / records.RECORD)
-        if known is not None and records.is_same(known, record["settings"], record["inputs"]):
+        asked = record["settings"], record["inputs"]
+        if known is not None and records.is_same(known, folder, *asked):
             records.forget_failure(job.output, job.name)
             return Outcome("skipped", known)
         found = _compute(job, folder, before, record, start)
@@ -128,7 +130,8 @@ def _compute(
         write_result(staging, kept, left, inputs=inputs, right=right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
         record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
-        record["warnings"] = [str(message.message) for message in messages]
+        record["warnings"] = messages
+        record["files"] = records.file_sizes(staging)
         (staging / records.RECORD).write_text(json_text(record) + "\n", "utf-8")
     return record
 
@@ -192,11 +195,35 @@ def _remembered(before: Path | None) -> Remembered | None:
 
 
 @contextmanager
-def _heard() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect our warnings; Python can do so in a process's main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield []
-        return
-    with warnings.catch_warnings(record=True) as messages:
-        warnings.simplefilter("always", SlantedWarning)
+def _heard() -> Iterator[list[str]]:
+    """Collect our warnings of this thread.
+
+    Python's filters are those of a whole process, and Dask runs pairs in threads: of several at a
+    time, one is heard, and the others' warnings go where they would have gone without.
+    """
+    messages: list[str] = []
+    if not _hearing.acquire(blocking=False):
         yield messages
+        return
+    mine, otherwise = threading.get_ident(), warnings.showwarning
+
+    def hear(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if threading.get_ident() == mine and issubclass(category, SlantedWarning):
+            messages.append(str(message))
+        else:
+            otherwise(message, category, filename, lineno, file, line)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", SlantedWarning)
+            warnings.showwarning = hear
+            yield messages
+    finally:
+        _hearing.release()

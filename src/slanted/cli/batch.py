@@ -60,17 +60,22 @@ def command(
     if scheduler is None:
         with Report(quiet=quiet, as_json=as_json) as report:
             compile_kernels(report)  # before the workers, which would each compile all
-    with BatchTable(quiet=quiet) as table:
-        tally = run_batch(
-            pairs,
-            output,
-            settings,
-            workers=workers,
-            scheduler=scheduler,
-            resume=resume,
-            sequence=sequence,
-            progress=table.update,
-        )
+    table = BatchTable(quiet=quiet)
+    try:
+        with table:
+            tally = run_batch(
+                pairs,
+                output,
+                settings,
+                workers=workers,
+                scheduler=scheduler,
+                resume=resume,
+                sequence=sequence,
+                progress=table.update,
+            )
+    except KeyboardInterrupt:
+        table.interrupted()
+        raise
     counts = {"total": tally.total, "done": tally.done, "skipped": tally.skipped}
     counts["failed"] = tally.failed
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}

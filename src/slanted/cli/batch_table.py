@@ -23,6 +23,7 @@ class BatchTable:
         self._quiet = quiet
         self._live: Any = None
         self._ended: list[dict[str, Any]] = []
+        self._tally: Tally | None = None
 
     def __enter__(self) -> BatchTable:
         if not self._quiet and sys.stderr.isatty():
@@ -39,12 +40,22 @@ class BatchTable:
 
     def update(self, tally: Tally, record: dict[str, Any] | None) -> None:
         """Show how far it is and, if there is a record, which pair has ended."""
+        begins, self._tally = self._tally is None, tally
         if record is not None:
             self._ended = [*self._ended, record][-LAST:]
         if self._live is not None:
             self._live.update(self._table(tally))
         elif record is not None and not self._quiet:
             click.echo(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}", err=True)
+        elif begins and not self._quiet:
+            click.echo(f"{tally.total} pairs, {speed(tally)}", err=True)
+
+    def interrupted(self) -> None:
+        """Say what is kept."""
+        if self._tally is not None and not self._quiet:
+            kept = self._tally.done + self._tally.skipped
+            text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
+            click.echo(text, err=True)
 
     def _table(self, tally: Tally) -> Text:
         from rich.text import Text
@@ -61,7 +72,8 @@ def speed(tally: Tally) -> str:
     """Return the rate so far and the time left, for people."""
     left = tally.seconds_left
     if left is None:
-        return f"{tally.workers} at a time, {tally.threads} threads each"
+        threads = "1 thread" if tally.threads == 1 else f"{tally.threads} threads"
+        return f"{tally.workers} at a time, {threads} each"
     rate = f"{60 * tally.rate:.1f} a minute"
     return f"{rate}, {duration(left)} left"
 

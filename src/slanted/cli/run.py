@@ -143,14 +143,14 @@ def _tile_workers(
     settings: Settings, workers: int | None, scheduler: str | None
 ) -> AbstractContextManager[Backend | None]:
     """Return who shares the tiles of a large image; None for this process alone."""
-    import os
     from contextlib import nullcontext
 
     from slanted.batch.backends import open_backend
+    from slanted.threads import core_count
 
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
     if scheduler is None and (workers or 1) == 1:
         return nullcontext()
-    threads = settings.threads or max(1, (os.cpu_count() or 1) // (workers or 1))
+    threads = settings.threads or max(1, core_count() // (workers or 1))
     return open_backend(workers or 1, threads, scheduler, 0)

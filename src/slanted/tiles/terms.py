@@ -200,7 +200,7 @@ def ask_each(
         number = int(str(ended.key))
         if not ended.died:
             yield number, ended.value
-        elif attempts[number] < ATTEMPTS:
+        elif ended.again and attempts[number] < ATTEMPTS:
             waiting.append(number)
         else:
             raise SlantedError(
