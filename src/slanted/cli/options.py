@@ -63,7 +63,7 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
                      help="Settings as TOML, laid over the preset."),
         click.option("--preset", default="default", show_default=True, metavar="NAME",
-                     help="`fast` takes less time than `default`, `best` more for fewer errors; "
+                     help="`fast` takes less time than `default`, `best` more for a lower energy; "
                      "`paper` reproduces the publication, with far more errors."),
     ):  # fmt: skip
         decorated = option(decorated)
