@@ -48,7 +48,7 @@ def some_graph(seed):
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
-    for seed in (3, 4, 12):  # with 3-way, 4-way junctions, and a single particle
+    for seed in (3, 4, 5, 12):  # 3-way and 4-way junctions; 1, 2, 3, 1 particles
         graph = some_graph(seed)
         topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
         planes = len(graph.plane_costs)
