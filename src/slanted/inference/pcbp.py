@@ -43,6 +43,10 @@ DIFFERENT = 1.0
 """Pixels, rms over a segment, by which planes must differ to count as alternatives."""
 
 
+ROUNDING = 1e-6
+"""Of energies, which are thousands for a real image."""
+
+
 @dataclass(frozen=True)
 class Iteration:
     """What one iteration came to.
@@ -72,7 +76,8 @@ class Iteration:
     @property
     def gap(self) -> float:
         """How far the energy can be above the optimum over the particles, as a share of it."""
-        if self.energy <= self.bound:
+        # The bound leaves room for rounding, and so is below an energy of zero.
+        if self.energy <= self.bound + ROUNDING:
             return 0.0
         return (self.energy - self.bound) / self.bound if self.bound > 0 else inf
 
