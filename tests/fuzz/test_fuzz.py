@@ -52,7 +52,7 @@ FOUND = {
     "yaml: an empty int": ("calibration", ROS + b"D: !!int ''\n"),
     "yaml: no bool": ("calibration", ROS + b"D: !!bool x\n"),
     "yaml: no time": ("calibration", ROS + b"D: !!timestamp x\n"),
-    "yaml: an int beyond float": ("calibration", ROS.replace(b"600", b"9" * 400)),
+    "yaml: an int beyond float": ("calibration", ROS.replace(b"[5,", b"[" + b"9" * 400 + b",")),
     "calibration: an infinite size": ("calibration", KITTI + b"S_rect_02: inf 5\n"),
     "calibration: a size that is none": ("calibration", KITTI + b"S_rect_02: nan 5\n"),
     "calibration: 0 / 0": ("calibration", KITTI.replace(b"700 0 600 0", b"inf 0 600 inf")),
