@@ -110,7 +110,7 @@ def test_interrupt_of_a_whole_process_group(manifest, tmp_path):
         pytest.skip("the batch was quicker than the interrupt")
     assert running.returncode == 130
     assert "slanted: interrupted" in said
-    assert re.search(r"\n[1-9]\d? of 12 pairs are kept; go on with --resume\n", said)
+    assert re.search(r"\nat least \d+ of 12 pairs are kept; go on with --resume\n", said)
     assert "Traceback" not in said
     assert (output / "summary.csv").is_file()
     assert not leftovers(output)
@@ -167,15 +167,15 @@ def test_a_disk_that_is_full_from_the_start(manifest, small_disk):
     assert "Traceback" not in full.stderr
 
 
-def png_claiming(width, height):
-    """A whole PNG file, checksums and all, with hardly any pixels."""
+def png_claiming(width, height, packed=None):
+    """A whole PNG file, checksums and all, with hardly any pixels, or so many packed bytes."""
 
     def chunk(kind, data):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    pixels = chunk(b"IDAT", zlib.compress(b"\0" * 100))
+    pixels = chunk(b"IDAT", zlib.compress(b"\0" * 100) if packed is None else bytes(packed))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + pixels + chunk(b"IEND", b"")
 
 
@@ -196,7 +196,7 @@ def test_broken_inputs_are_recorded_and_the_rest_goes_on(kitti, quick, tmp_path,
     (tmp_path / "corrupt.png").write_bytes(left.read_bytes()[:-500])
     (tmp_path / "text.png").write_text("no image")
     (tmp_path / "huge.png").write_bytes(png_claiming(2**20, 2**20))
-    (tmp_path / "large.png").write_bytes(png_claiming(22_000, 22_000))
+    (tmp_path / "large.png").write_bytes(png_claiming(22_000, 22_000, 2_000_000))
     (tmp_path / "other.png").write_bytes(png_claiming(64, 64))
     pairs = [Pair(f"bad/{name}", file, right) for name, (file, _) in broken.items()]
     tally = run_batch([*pairs, *good[:2]], tmp_path / "out", quick, workers=1)

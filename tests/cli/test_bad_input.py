@@ -96,7 +96,7 @@ CASES = {
     "set without value": ([*RUN, "--set", "seed"], "--set: expected key=value, got 'seed'"),
     "unknown choice": ([*RUN, "--matching.method", "magic"], "matching.method: expected one of"),
     "setting out of range": ([*RUN, "--set", "threads=0"], "threads: expected a whole number"),
-    "unknown preset": ([*RUN, "--preset", "best"], "preset: expected one of default, paper"),
+    "unknown preset": ([*RUN, "--preset", "quick"], "preset: expected one of best, default, fast, paper"),
     "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: expected a file"),
     "settings file broken": ([*RUN, "--settings", "broken.toml"], "broken.toml: expected settings"),
     "settings file unknown": ([*RUN, "--settings", "settings.toml"], "settings.toml: matching.metod"),

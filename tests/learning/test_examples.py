@@ -66,7 +66,9 @@ def test_features_of_a_labelling_are_those_of_the_model(scene, result):
     example = tabulate("scene", regions, observations, truth, planes[:, None], SETTINGS)
     found = example.features(np.zeros(regions.count, np.int32), labels)
     expected = energy(regions, observations, planes, labels, SETTINGS.model)
-    np.testing.assert_allclose(found, list(dataclasses.asdict(expected).values()), rtol=1e-6)
+    # A potential of one's own has no weight that is learned.
+    features = [value for name, value in dataclasses.asdict(expected).items() if name != "own"]
+    np.testing.assert_allclose(found, features, rtol=1e-6)
 
 
 @pytest.mark.parametrize("proposals", ["mixture", "paper+incumbent", "paper"])

@@ -51,9 +51,9 @@ def both(scene):
     matched, _ = match_pair(scene.left, scene.right, WHOLE)
     regions = build_regions(segment(scene.left, WHOLE.segmentation, matched), scene.left)
     words = words_of_pair(scene.left, scene.right)
-    one = WholeImage(regions, observe(regions, matched, None, 0.0, words), INSIDE, 1)
+    one = WholeImage(regions, observe(regions, matched, None, 0.0, words), INSIDE)
     grey = as_grey(scene.left), as_grey(scene.right)
-    many = TiledImage.of(regions, Maps(matched, None, grey), INSIDE, Sequential(1), 0.0, 1)
+    many = TiledImage.of(regions, Maps(matched, None, grey), INSIDE, Sequential(1), 0.0)
     assert len(many.tiles) == 6
     return one, many
 

@@ -54,7 +54,7 @@ class BatchTable:
         """Say what is kept."""
         if self._tally is not None and not self._quiet:
             kept = self._tally.done + self._tally.skipped
-            text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
+            text = f"at least {kept} of {self._tally.total} pairs are kept; go on with --resume"
             click.echo(text, err=True)
 
     def _table(self, tally: Tally) -> Text:
