@@ -21,7 +21,7 @@ Json = dict[str, Any]
 HEAD = """# Performance
 
 Written by `python benchmarks/performance_page.py` from the runs that it names; do not edit.
-[benchmarks/README.md](../benchmarks/README.md) tells how figures are measured.
+`benchmarks/README.md` tells how figures are measured.
 
 Time is given in seconds and as a ratio to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same
 pair in the same run, for machines differ and are noisy.
