@@ -71,7 +71,7 @@ def make_phases(graph: FactorGraph, star: Lists) -> list[list[Block]]:
             torn = (most > least)[:, None] & inside  # a junction of two blocks of one phase
             of_label[scopes[torn]] = rest
     made = [
-        Block(_where(of_segment == k), _where(of_edge == k), _where(of_label == k))
+        Block(where(of_segment == k), where(of_edge == k), where(of_label == k))
         for k in range(rest + 1)
     ]
     return [made[:blocks], made[blocks:rest], made[rest:]]
@@ -121,5 +121,6 @@ def _levels(star: Lists, ends: Ints) -> Ints:
     return levels
 
 
-def _where(mask: NDArray[np.bool_]) -> Ints:
+def where(mask: NDArray[np.bool_]) -> Ints:
+    """Return the places at which a mask is true, as kernels take them."""
     return np.flatnonzero(mask).astype(np.int32)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.inference.blocks import Block
+from slanted.inference.blocks import Block, where
 from slanted.inference.convex_bp_run import Rule, Run, Solution, starting_messages
 from slanted.inference.messages import (
     Junctions3or4,
@@ -75,9 +75,9 @@ def cut(graph: FactorGraph, part_of_segment: Ints) -> Parts:
     edge_copies = _distinct(np.stack([first, second], axis=1))
     blocks = [
         Block(
-            planes=_where(part_of_segment == part),
-            edges=_where((first == part) | (second == part)),
-            labels=_where(first == part),
+            planes=where(part_of_segment == part),
+            edges=where((first == part) | (second == part)),
+            labels=where(first == part),
         )
         for part in range(int(part_of_segment.max(initial=-1)) + 1)
     ]
@@ -290,7 +290,3 @@ def _divided(junctions: Junctions3or4, copies: Ints) -> Junctions3or4:
         tables=tables,
         counts=junctions.counts / copies,
     )
-
-
-def _where(mask: NDArray[np.bool_]) -> Ints:
-    return np.flatnonzero(mask).astype(np.int32)
