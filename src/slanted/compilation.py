@@ -10,7 +10,6 @@ helper that fails leaves its share to this process.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -77,12 +76,14 @@ def compile_ahead(count: Count | None = None, *, helpers: int | None = None) -> 
     """
     from numba import config
 
+    from slanted.threads import core_count
+
     if config.DISABLE_JIT:
         return 0
     mark = _mark()
     waiting = [entry for entry in listed() if not entry.is_kept()]
     if helpers is None:
-        helpers = min(_cores() - 1, MOST_HELPERS)
+        helpers = min(core_count() - 1, MOST_HELPERS)
     if mark is None:
         helpers = 0  # nothing to share what they compile with
     _Sharing(waiting, count).compile(min(helpers, len(waiting) // 2))
@@ -103,13 +104,13 @@ class _Sharing:
         self.lock = threading.Lock()
 
     def compile(self, helpers: int) -> None:
+        if self.total:
+            self._tell(0)  # before a helper can be done with one
         processes = [process for _ in range(helpers) if (process := _start_helper()) is not None]
         threads = [threading.Thread(target=self._feed, args=(each,)) for each in processes]
         for thread in threads:
             thread.start()
         try:
-            if self.total:
-                self._tell(0)
             self._work_off()
             for thread in threads:
                 thread.join()
@@ -176,12 +177,6 @@ def serve() -> None:
         Specialisation(name, arguments).compile()
         sys.stdout.write("done\n")
         sys.stdout.flush()
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _mark() -> Path | None:
