@@ -48,7 +48,7 @@ def core_count() -> int:
         return os.cpu_count() or 1
 
 
-def share(count: int, work: Share, smallest: int = 1) -> list[Any]:
+def share(count: int, work: Share) -> list[Any]:
     """Call ``work(first, last)`` on stretches that make up 0 … count, one a thread.
 
     Parameters
@@ -57,17 +57,15 @@ def share(count: int, work: Share, smallest: int = 1) -> list[Any]:
         Of rows, segments, edges: whatever can be worked on independently.
     work
         What it returns is returned, in order. It must release the interpreter to be worth it.
-    smallest
-        Stretch that is worth handing over; shorter ones are not made.
     """
-    parts = max(1, min(current_threads(), count // smallest))
+    parts = max(1, min(current_threads(), count))
     edges = [count * k // parts for k in range(parts + 1)]
     return together(*(partial(work, *edges[k : k + 2]) for k in range(parts)))
 
 
-def share_rows(count: int, work: Share, smallest: int = 1) -> NDArray[Any]:
+def share_rows(count: int, work: Share) -> NDArray[Any]:
     """Share work as `share` does, and join the rows that each stretch returns."""
-    rows = share(count, work, smallest)
+    rows = share(count, work)
     return np.concatenate(rows) if len(rows) > 1 else np.asarray(rows[0])
 
 

@@ -21,13 +21,13 @@ from slanted.inference.decode_kernels import (
     decide_planes,
     descend_coordinates,
 )
-from slanted.inference.decode_star_kernels import descend_stars, stars_that_gain
+from slanted.inference.decode_star_kernels import star_moves
 from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.regions.structure import Ints
-from slanted.threads import bound, share_rows, together
+from slanted.threads import bound, share, together
 
 MOST_ROUNDS = 100
 """Each round gains or is the last, so this ends nothing but a very long tail."""
@@ -126,8 +126,11 @@ class Decoder:
         )  # fmt: skip
         descend_coordinates(*tables, MOST_ROUNDS, planes, labels)
         # Most stars are at rest already. Which are not, threads can find out side by side.
-        due = share_rows(len(planes), bound(stars_that_gain, (*tables, planes, labels)))
-        descend_stars(*tables, due, MOST_ROUNDS, planes, labels)
+        due, states = np.ones(len(planes), np.bool_), (planes, labels)
+        share(len(planes), bound(star_moves, (*tables, *states, False), due))
+        for _ in range(MOST_ROUNDS):
+            if not star_moves(*tables, *states, True, 0, len(planes), due):
+                break
         end = self._measured(planes, labels)
         return end if end.energy < start.energy else start
 

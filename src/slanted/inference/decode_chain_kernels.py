@@ -70,7 +70,8 @@ def solve_chain(
     states = len(total)
     forward[0] = np.inf
     for x in range(LABELS):
-        forward[0, x, x] = costs[chain[0], x]
+        for a in range(states):
+            forward[0, x, x, a] = costs[chain[0], x, a]
     for t in range(1, len(chain)):
         between = link_costs[chain[t - 1], side[t - 1]]
         for x in range(LABELS):

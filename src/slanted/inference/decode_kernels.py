@@ -44,9 +44,8 @@ def decide_planes(
         for place in range(start[i], start[i + 1]):
             ends[edges[place], sides[place]] = i
     planes = np.full(count, UNDECIDED, np.int32)
-    cost = np.empty(states)
     for i in range(count):
-        cost[:] = plane_costs[i]
+        cost = plane_costs[i].copy()
         for place in range(start[i], start[i + 1]):
             e, side = edges[place], sides[place]
             table = reduced[e].reshape(states, states)
@@ -76,9 +75,8 @@ def decide_labels(
     """
     start, junctions, slots = touching
     labels = np.full(len(label_costs), UNDECIDED, np.int32)
-    cost = np.empty(LABELS)
     for e in range(len(labels)):
-        cost[:] = label_costs[e]
+        cost = label_costs[e].copy()
         for place in range(start[e], start[e + 1]):
             j, slot = junctions[place], slots[place]
             if j < len(three[0]):
@@ -112,7 +110,8 @@ def _add_conditional(
                 value = np.inf
         own = (state >> (2 * (slots - 1 - slot))) & 3
         least[own] = min(least[own], value)
-    cost += least
+    for x in range(LABELS):
+        cost[x] += least[x]
 
 
 @kernel

@@ -72,7 +72,9 @@ def _link_labels(
             state = junction_state(scope, labels) & ~(3 << shift)
             if partner == NONE:
                 for x in range(LABELS):
-                    costs[k, x] += table[state | (x << shift)]
+                    entry = table[state | (x << shift)]
+                    for a in range(costs.shape[2]):
+                        costs[k, x, a] += entry
                 continue
             side = 0 if links[k, 0] == NONE or links[k, 0] == partner else 1
             if links[k, side] != NONE and links[k, side] != partner:
@@ -122,6 +124,21 @@ def _current_cost(
 
 
 @kernel
+def labels_round(segment: int, star: Lists, labels: Ints) -> Ints:
+    """Return the labels of a star's edges.
+
+    Indexing by a list of edges would do; Numba compiles that, and its errors, for seconds.
+    """
+    start, edges, _ = star
+    first = start[segment]
+    found = np.empty(start[segment + 1] - first, np.int32)
+    for k in range(len(found)):
+        found[k] = labels[edges[first + k]]
+    return found
+
+
+# Inside its only caller it is compiled once; as a function of its own, a second time as well.
+@kernel(inline="always")
 def star_move(
     segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
     label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
@@ -173,7 +190,7 @@ def star_move(
         low, high = chain_start[c], chain_start[c + 1]
         solve_chain(chain[low:high], side[low:high], costs, link_costs, forward[low:high], total)
     particle = np.argmin(total)
-    current = labels[edges[first : first + degree]]
+    current = labels_round(segment, star, labels)
     before = _current_cost(
         degree, planes[segment], plane_costs[segment, planes[segment]], current, costs, links,
         link_costs,
@@ -200,10 +217,10 @@ def _single_moves(
     """Improve the plane of a segment, then the labels of its edges, each with all else fixed."""
     start, edges, _ = star
     changed: bool = plane_move(segment, star, ends, plane_costs, edge_costs, planes, labels)
-    for e in edges[start[segment] : start[segment + 1]]:
+    for place in range(start[segment], start[segment + 1]):
         changed |= label_move(
-            e, touching, ends, label_costs, edge_costs, three, four, plane_costs.shape[1],
-            planes, labels,
+            int(edges[place]), touching, ends, label_costs, edge_costs, three, four,
+            plane_costs.shape[1], planes, labels,
         )  # fmt: skip
     return changed
 
@@ -225,61 +242,50 @@ def _mark_affected(
 
 
 @kernel
-def stars_that_gain(
+def star_moves(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
     edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, planes: Ints, labels: Ints,
-    first: int, last: int,
-) -> NDArray[np.bool_]:  # fmt: skip
-    """Return for which of the segments `first` … `last` − 1 a star move would gain; make none."""
-    start, edges, _ = star
-    position = np.full(len(labels), NONE, np.int32)
-    planes, labels = planes.copy(), labels.copy()
-    gains = np.empty(last - first, np.bool_)
-    for i in range(first, last):
-        around = edges[start[i] : start[i + 1]]
-        old_plane, old_labels = planes[i], labels[around]
-        gains[i - first] = star_move(
-            i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
-            position, planes, labels,
-        )  # fmt: skip
-        if gains[i - first]:
-            planes[i] = old_plane
-            labels[around] = old_labels
-    return gains
+    keep: bool, first: int, last: int, due: NDArray[np.bool_],
+) -> bool:  # fmt: skip
+    """Try star moves of the segments `first` … `last` − 1 that are due; tell whether one gained.
 
-
-@kernel
-def descend_stars(
-    star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, due: NDArray[np.bool_],
-    rounds: int, planes: Ints, labels: Ints,
-) -> int:  # fmt: skip
-    """Make star moves in place until none gains, at most `rounds` a segment; count the rounds.
-
-    Segments are tried if they are `due`, from `stars_that_gain`, and after something that their
-    star depends on has changed.
+    Parameters
+    ----------
+    planes, labels
+        Changed in place if moves are kept.
+    keep
+        Whether to keep moves. If not, each is tried on the states as they are: threads may do so
+        side by side.
+    due
+        (n,) which segments to try. Afterwards, if moves are kept, those that depend on what has
+        changed since they were tried; if not, those whose move would gain.
     """
     start, edges, sides = star
     position = np.full(len(labels), NONE, np.int32)
-    for done in range(rounds):
-        changed = False
-        for i in range(len(planes)):
-            if not due[i]:
+    if not keep:
+        planes, labels = planes.copy(), labels.copy()
+    gained = False
+    for i in range(first, last):
+        if not due[i]:
+            continue
+        old_plane, old_labels = planes[i], labels_round(i, star, labels)
+        due[i] = star_move(
+            i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
+            position, planes, labels,
+        )  # fmt: skip
+        if not due[i]:
+            continue
+        gained = True
+        for k in range(len(old_labels)):
+            e = edges[start[i] + k]
+            if not keep:
+                labels[e] = old_labels[k]
                 continue
-            old_plane, old_labels = planes[i], labels[edges[start[i] : start[i + 1]]]
-            moved = star_move(
-                i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
-                position, planes, labels,
-            )  # fmt: skip
-            if moved:
-                changed = True
-                for k in range(len(old_labels)):
-                    e = edges[start[i] + k]
-                    if labels[e] != old_labels[k]:
-                        _mark_affected(e, touching, ends, three, four, due)
-                    if planes[i] != old_plane:
-                        due[ends[e, 1 - sides[start[i] + k]]] = True
-            due[i] = False
-        if not changed:
-            return done + 1
-    return rounds
+            if labels[e] != old_labels[k]:
+                _mark_affected(e, touching, ends, three, four, due)
+            if planes[i] != old_plane:
+                due[ends[e, 1 - sides[start[i] + k]]] = True
+        if not keep:
+            planes[i] = old_plane
+        due[i] = not keep
+    return gained

@@ -165,9 +165,8 @@ def update_planes(
     start, edges, sides = star
     states = plane_costs.shape[1]
     incoming = np.empty((largest_share(members, start), states))
-    belief = np.empty(states)
     for i in members:
-        belief[:] = plane_costs[i]
+        belief = plane_costs[i].copy()
         _star_messages(
             i, star, reduced, to_first, to_second, counts, epsilon, incoming, belief
         )  # fmt: skip

@@ -31,7 +31,7 @@ def drop_out_of_view(disparity: NDArray[np.float32], share: float) -> None:
     if band <= 0:
         return
     inside = np.ascontiguousarray(disparity[:, :band])
-    patches = find_patches(known[:, :band], inside, STEP, 1)
+    patches = find_patches(np.ascontiguousarray(known[:, :band]), inside, STEP, 1)
     size = np.bincount(patches[patches >= 0], minlength=1)
     trusted = size >= share * disparity.size
     reaching = patches[:, -1]

@@ -115,7 +115,8 @@ def _find_edge(start: Starts, others: Ints, edges: Ints, segment: int, other: in
 @kernel
 def _longer(intervals: Ints, length: int) -> Ints:
     longer = np.empty((length, 3), np.int32)
-    longer[: len(intervals)] = intervals
+    for k in range(len(intervals)):
+        longer[k, 0], longer[k, 1], longer[k, 2] = intervals[k]
     return longer
 
 

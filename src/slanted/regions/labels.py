@@ -87,7 +87,7 @@ def labels_from_user(array: Any, size: tuple[int, int]) -> Ints:
     if values.min() < bounds.min or values.max() > bounds.max:
         # 64-bit names such as hashes: only their being equal matters.
         values = np.unique(values, return_inverse=True)[1].reshape(size)
-    return split_connected(values.astype(np.int64))
+    return split_connected(values.astype(np.int32))
 
 
 def _integer_image(labels: Any, size: tuple[int, int] | None) -> NDArray[np.integer]:
