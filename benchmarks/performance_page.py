@@ -150,14 +150,14 @@ def accuracy(results: Json) -> list[str]:
 
 def roofline(results: Json) -> list[str]:
     """Tell of the machine, then of its kernels."""
-    columns = ("calls", "seconds", "MB", "GB/s", "Mop", "Gop/s", "percent of roof")
+    columns = ("calls", "seconds", "MB", "GB/s", "Mlane", "Glane/s", "percent of roof")
     rows = [(f"`{n}`", *(r[c] for c in columns)) for n, r in results["kernels"].items()]
     machine = (
         f"One thread copies {text_of(results['bandwidth GB/s'])} GB/s and does "
-        f"{text_of(results['float32 Gop/s'])} Gop/s in float32; narrower integers have more lanes, "
-        f"so a kernel on bytes can do more. Of a run of {text_of(results['run seconds'])} s, "
-        f"{text_of(results['seconds in kernels'])} s are in kernels. Bytes are the least that must "
-        "be moved, operations are counted by formula where there is one.\n"
+        f"{text_of(results['Glane/s'])} billion multiply-adds a second, in lanes of 32 bits. Of a "
+        f"run of {text_of(results['run seconds'])} s, {text_of(results['seconds in kernels'])} s "
+        "are in kernels. Bytes are the least that must be moved; operations, in lanes of 32 bits, "
+        "are counted by formula where there is one.\n"
     )
     return [machine, table(("kernel", *columns), rows)]
 

@@ -3,6 +3,7 @@
 Energies are exact: fractions, as long as weights, disparities and planes have few binary digits.
 """
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -55,22 +56,43 @@ def one_part(labels, y, x, label):
     return len(found) == 1 and any(window[1 + v, 1 + u] == 0 for v, u in SIDES)
 
 
-def move_pixels(labels, lab, matched, right, planes, weights, passes):
+def sides_of(labels, y, x):
+    """The pixels that share a side with one."""
+    places = [(y + v, x + u) for v, u in SIDES]
+    return [(v, u) for v, u in places if 0 <= v < labels.shape[0] and 0 <= u < labels.shape[1]]
+
+
+def bands_round(labels, y, x, bands):
+    """The bands of the segments within a pixel of another."""
+    window = labels[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2]
+    return {bands[k] for k in np.unique(window)}
+
+
+def move_pixels(labels, lab, matched, right, planes, weights, passes, number_of_bands):
     """Try every pixel in every neighbouring segment; return labels, moves and what E changed by."""
     labels = labels.copy()
     start = now = move_energy(labels, lab, matched, right, planes, weights)
+    rows = [np.nonzero(labels == k)[0] for k in range(len(planes))]
+    bands = [int(number_of_bands * r.sum() // (len(r) * len(labels))) for r in rows]
     moves = 0
+    due = np.ones(labels.shape, bool)
     for t in range(passes):
         before = moves
-        for y, x in list(np.ndindex(labels.shape))[:: 1 if t % 2 == 0 else -1]:
+        pixels = list(np.ndindex(labels.shape))[:: 1 if t % 2 == 0 else -1]
+        # Each band for itself, then where several meet.
+        for band, (y, x) in itertools.product((*range(number_of_bands), None), pixels):
+            around = bands_round(labels, y, x, bands)
+            if (around != {band}) if band is not None else (len(around) == 1):
+                continue
             old = labels[y, x]
-            if (labels == old).sum() <= 8 or not one_part(labels, y, x, old):
+            if not due[y, x] or (labels == old).sum() <= 8:
+                continue
+            due[y, x] = False
+            if not one_part(labels, y, x, old):
                 continue
             best, least = old, now - Fraction(1, 10**9)
-            for v, u in SIDES:
-                if not (0 <= y + v < labels.shape[0] and 0 <= x + u < labels.shape[1]):
-                    continue
-                new = labels[y + v, x + u]
+            for v, u in sides_of(labels, y, x):
+                new = labels[v, u]
                 if new == old or not one_part(labels, y, x, new):
                     continue
                 tried = labels.copy()
@@ -80,6 +102,7 @@ def move_pixels(labels, lab, matched, right, planes, weights, passes):
                     best, least = new, energy
             if best != old:
                 labels[y, x], now = best, least
+                due[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2] = True
                 moves += 1
         if moves == before:
             break

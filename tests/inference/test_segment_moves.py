@@ -15,15 +15,15 @@ from slanted.inference.move_kernels import (
     SINGLE_RUNS,
     SMALLEST_SEGMENT,
     MoveWeights,
-    move_pixels,
     piece_origins,
-    segment_sums,
 )
 from slanted.inference.segment_moves import (
+    BANDS,
     SMALLEST_PIECE,
     about_origin,
     fit_patches,
     move_boundaries,
+    move_framed,
     move_weights,
     partition_energy,
     split_segments,
@@ -55,11 +55,8 @@ def random_case(labels, seed):
 
 def moved(labels, lab, matched, right, planes, weights, passes):
     framed = np.pad(np.asarray(labels, np.int32), 1, constant_values=-1)
-    sums = segment_sums(framed[1:-1, 1:-1], lab, len(planes))
-    moves, change = move_pixels(framed, sums, lab, matched, right, planes, weights, passes)
-    inner = framed[1:-1, 1:-1].copy()
-    np.testing.assert_array_equal(sums, segment_sums(inner, lab, len(planes)))
-    return inner, moves, change
+    moves, change = move_framed(framed, lab, matched, right, planes, weights, passes)
+    return framed[1:-1, 1:-1].copy(), moves, change
 
 
 def holes(labels, count):
@@ -82,7 +79,7 @@ def test_where_a_pixel_may_leave_or_join_is_where_the_rest_is_one_part():
 def test_moves_equal_their_naive_twin(labels, seed, passes):
     case = random_case(labels, seed)
     ours, moves, change = moved(labels, *case, passes)
-    twin, twin_moves, twin_change = naive_moves.move_pixels(labels, *case, passes)
+    twin, twin_moves, twin_change = naive_moves.move_pixels(labels, *case, passes, BANDS)
     np.testing.assert_array_equal(ours, twin)
     assert moves == twin_moves
     assert change == pytest.approx(float(twin_change), rel=1e-9, abs=1e-6)
@@ -108,9 +105,16 @@ def check_moves(labels, case):
         regions = build_regions(found)  # raises unless all are there, in one piece
         assert (regions.size >= np.minimum(before, SMALLEST_SEGMENT)).all()
         assert holes(found, len(before)) == holes(labels, len(before))
-    again, moves, change = moved(found, *case, 10)
-    np.testing.assert_array_equal(again, found)  # nothing gains any more
-    assert moves == change == 0
+    # Pixels that nothing moved beside were not tried again, so that a new start may find more to
+    # gain; but it comes to an end.
+    for _ in range(100):
+        again, moves, change = moved(found, *case, 1000)
+        assert (moves == 0) == (change == 0)
+        assert change <= 0
+        if moves == 0:
+            break
+        found = again
+    np.testing.assert_array_equal(again, found)
 
 
 @settings(max_examples=60, deadline=None)

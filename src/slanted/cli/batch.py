@@ -51,6 +51,7 @@ def command(
     batch and keeps what is done.
     """  # noqa: D205
     from slanted.batch.pairs import find_pairs
+    from slanted.batch.records import RECORD
     from slanted.batch.run import run_batch
     from slanted.cli.batch_table import BatchTable
 
@@ -74,7 +75,7 @@ def command(
                 progress=table.update,
             )
     except KeyboardInterrupt:
-        table.interrupted()
+        table.interrupted(sum((output / pair.name / RECORD).is_file() for pair in pairs))
         raise
     counts = {"total": tally.total, "done": tally.done, "skipped": tally.skipped}
     counts["failed"] = tally.failed

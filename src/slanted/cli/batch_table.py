@@ -50,11 +50,10 @@ class BatchTable:
         elif begins and not self._quiet:
             click.echo(f"{tally.total} pairs, {speed(tally)}", err=True)
 
-    def interrupted(self) -> None:
-        """Say what is kept."""
+    def interrupted(self, kept: int) -> None:
+        """Say how many pairs are kept: workers may have finished some of which no tally knows."""
         if self._tally is not None and not self._quiet:
-            kept = self._tally.done + self._tally.skipped
-            text = f"at least {kept} of {self._tally.total} pairs are kept; go on with --resume"
+            text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
             click.echo(text, err=True)
 
     def _table(self, tally: Tally) -> Text:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from slanted.experiments.charts import Chart, Series
 from slanted.experiments.comparisons import changed
-from slanted.experiments.jobs.model import BINS, KINDS, SWEEPS, ColourJob, ConvergenceJob
+from slanted.experiments.jobs.model import BINS, KINDS, LOOKS, ColourJob, ConvergenceJob
 from slanted.experiments.measurements import problems_of
 from slanted.experiments.outcome import Finding, Outcome
 from slanted.experiments.plans import KITTI, TEST, VALIDATION, Context
@@ -105,22 +105,21 @@ def convergence(context: Context) -> Outcome:
     scores = [m.scores for m in measured if not m.problem]
     shows = (
         "The first discrete problem of preset default, followed for longer than the preset does: "
-        "energy and lower bound after each sweep, in percent above the best bound, and how far "
+        "energy and lower bound after some sweeps, in percent above the best bound, and how far "
         "the energy of whole runs can at most be above the optimum over their last particles."
     )
     if not scores:
         return Outcome("convergence", shows, missing=tuple(missing))
-    sweeps = range(1, SWEEPS + 1)
     curves = {
-        name: tuple(float(np.mean([s[f"{name}-{k}"] for s in scores])) for k in sweeps)
+        name: tuple(float(np.mean([s[f"{name}-{k}"] for s in scores])) for k in LOOKS)
         for name in ("energy", "bound")
     }
-    places = tuple(float(k) for k in sweeps)
+    places = tuple(map(float, LOOKS))
     series = tuple(Series(name, places, curve) for name, curve in curves.items())
     gaps = [s["gap"] for s in scores]
     rows = [
-        Row(f"{k}", (curves["energy"][k - 1], curves["bound"][k - 1]))
-        for k in (1, 2, 3, 6, 10, 20, 40, SWEEPS)
+        Row(f"{k}", (energy, bound))
+        for k, energy, bound in zip(LOOKS, curves["energy"], curves["bound"], strict=True)
     ]
     quantiles = Row("", tuple(float(np.quantile(gaps, q)) for q in (0, 0.5, 1)))
     return Outcome(

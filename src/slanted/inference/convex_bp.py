@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.inference.convex_bp_run import Rule, Run, Solution, Trace, starting_messages
 from slanted.inference.messages import Messages, build_problem, certified_bound, dual
-from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import FactorGraph
 
@@ -113,12 +112,11 @@ def solve(
     run = Run(graph, problem, topology, starting_messages(graph, messages), gap_tolerance)
     if incumbent is not None:
         run.propose(run.decoder.labelling(*incumbent))
-    sweeper = Sweeper(problem, topology)
     # A run that looks at the bound once more only does not look at it before.
     closed = run.check(0, epsilon) if len(schedule) > check_every or not schedule else run.begin()
     rule: Rule = "gap" if closed else "sweeps"
     for sweep, current in enumerate(schedule if rule != "gap" else [], start=1):
-        sweeper.sweep(run.messages, current)
+        run.sweeper.sweep(run.messages, current)
         if sweep % check_every and sweep != len(schedule):
             continue
         if decode and sweep >= run.decode_at:
@@ -130,7 +128,7 @@ def solve(
             rule = "progress"
             break
     run.finish(decode, epsilon)
-    return run.solution(sweeper.plane_beliefs(run.messages, epsilon), rule)
+    return run.solution(epsilon, rule)
 
 
 def _annealing(sweeps: int) -> list[float]:

@@ -12,6 +12,7 @@ from slanted.errors import InputError
 from slanted.inference.decode import Decoder, Labelling
 from slanted.inference.messages import Messages, Problem, dual_terms, rounded_down
 from slanted.inference.messages_kernels import Floats
+from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology
 from slanted.model.factor_graph import FactorGraph
 from slanted.regions.structure import Ints
@@ -98,16 +99,17 @@ class Run:
         messages: Messages,
         gap_tolerance: float,
     ) -> None:
+        self.sweeper = Sweeper(problem, topology)
         self.graph = graph
         self.problem = problem
         self.messages = messages
-        self.decoder = Decoder(graph, problem, topology)
+        self.decoder = Decoder(graph, problem, topology, self.sweeper)
         self.best = Labelling(np.empty(0, np.int32), np.empty(0, np.int32), inf)
         self.bound = -inf
         self.decode_at = FIRST_DECODING
         self.rows: list[tuple[int, float, float, float]] = []
         self._gap_tolerance = gap_tolerance
-        self._decoded = -1
+        self._decoded = (-1, 0.0)
 
     def propose(self, candidate: Labelling) -> None:
         """Keep the better labelling, the older of equal ones."""
@@ -119,7 +121,7 @@ class Run:
         self.propose(self.decoder.decode(self.messages, epsilon))
         while self.decode_at <= sweep:
             self.decode_at = _next_decoding(self.decode_at)
-        self._decoded = sweep
+        self._decoded = (sweep, epsilon)
 
     def check(self, sweep: int, epsilon: float) -> bool:
         """Evaluate dual and bound, write them down, and return whether the gap is closed."""
@@ -143,15 +145,19 @@ class Run:
 
     def finish(self, decode: bool, epsilon: float) -> None:
         """Make sure that there is a labelling, and that it has seen the last messages."""
-        if decode and self._decoded < self.rows[-1][0]:
+        if decode and self._decoded[0] < self.rows[-1][0]:
             self.decode(self.rows[-1][0], epsilon)
         elif self.best.energy == inf:
             self.propose(self.decoder.independent(self.messages, epsilon))
         self.rows[-1] = (*self.rows[-1][:3], self.best.energy)
 
-    def solution(self, beliefs: Floats, rule: Rule) -> Solution:
+    def solution(self, epsilon: float, rule: Rule) -> Solution:
         """Return what the run came to."""
         sweep, values, bound, energy = zip(*self.rows, strict=True)
+        if self._decoded == (sweep[-1], epsilon):
+            beliefs = self.decoder.plane_beliefs
+        else:
+            beliefs = self.sweeper.plane_beliefs(self.messages, epsilon)
         return Solution(
             planes=self.best.planes,
             labels=self.best.labels,

@@ -23,6 +23,7 @@ from slanted.inference.decode_kernels import (
 )
 from slanted.inference.decode_star_kernels import star_moves
 from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
+from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
 from slanted.model.factor_graph import LABELS, FactorGraph
@@ -59,17 +60,29 @@ class Decoder:
     ----------
     graph
         What to label.
-    problem, topology
+    problem, topology, sweeper
         Of the graph, if they are at hand.
+
+    Attributes
+    ----------
+    plane_beliefs
+        (n, N) of the messages that were last decoded.
     """
 
+    plane_beliefs: Floats
+
     def __init__(
-        self, graph: FactorGraph, problem: Problem | None = None, topology: Topology | None = None
+        self,
+        graph: FactorGraph,
+        problem: Problem | None = None,
+        topology: Topology | None = None,
+        sweeper: Sweeper | None = None,
     ) -> None:
         self._graph = graph
         self._problem = problem or build_problem(graph)
         self._topology = topology or build_topology(graph)
-        self._sweeper, self._other = (Sweeper(self._problem, self._topology) for _ in range(2))
+        self._sweeper = sweeper or Sweeper(self._problem, self._topology)
+        self._other = Sweeper(self._problem, self._topology)  # both candidates are made at once
         self._ends = np.array(graph.edges, np.int32)
         self._three = _junction_costs(graph.junctions3, self._problem.three)
         self._four = _junction_costs(graph.junctions4, self._problem.four)
@@ -97,7 +110,8 @@ class Decoder:
 
     def independent(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
         """Let each variable take the state of its least belief, ties by the lowest index."""
-        planes = self._sweeper.plane_beliefs(messages, epsilon).argmin(axis=1)
+        self.plane_beliefs = self._sweeper.plane_beliefs(messages, epsilon)
+        planes = self.plane_beliefs.argmin(axis=1)
         labels = self._sweeper.label_beliefs(messages, epsilon).argmin(axis=1)
         return self._measured(planes.astype(np.int32), labels.astype(np.int32))
 

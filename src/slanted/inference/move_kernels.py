@@ -20,6 +20,8 @@ from slanted.regions.structure import Floats, Ints, Starts
 
 SMALLEST_SEGMENT = 8
 """Pixels below which no move takes a segment."""
+MIXED = -1
+"""Instead of a band: where several meet."""
 SMALLEST_GAIN = 1e-9
 """By which a move must lower the energy; less is rounding."""
 
@@ -63,11 +65,12 @@ def move_pixels(
     right: NDArray[np.float32],
     planes: Floats,
     weights: MoveWeights,
-    passes: int,
+    bands: Ints,
+    due: NDArray[np.bool_],
+    band: int,
+    backwards: bool,
 ) -> tuple[int, float]:
-    """Move pixels between segments, each to where the energy falls most, until none gains.
-
-    Passes go over the image in raster order and back in turns.
+    """Move pixels between the segments of a band, each once at most, to where energy falls most.
 
     Parameters
     ----------
@@ -83,51 +86,68 @@ def move_pixels(
         (n, 3) disparity a x + b y + c of each segment.
     weights
         See `MoveWeights`.
-    passes
-        At most.
+    bands
+        (n,) which band each segment belongs to.
+    due
+        (H + 2, W + 2) pixels that are to be tried. They are not again until one of the eight round
+        them has moved: colours and positions of their segments change too little to matter.
+    band
+        Pixels are tried that have segments of this band round them, and of no other; or, if it is
+        `MIXED`, of several. What belongs to the band stays the same, so that bands can be done side
+        by side.
+    backwards
+        Whether to go over the image against raster order.
 
     Returns
     -------
     moves
-        How often a pixel moved.
+        How many pixels moved.
     change
         Of the energy, the sum of what the moves changed.
     """
     height, width = matched.shape
     ring = np.empty(8, np.int32)
     moves, change = 0, 0.0
-    for t in range(passes):
-        before = moves
-        for i in range(height):
-            y = i if t % 2 == 0 else height - 1 - i
-            above, here, below = labels[y], labels[y + 1], labels[y + 2]
-            for j in range(width):
-                x = j if t % 2 == 0 else width - 1 - j
-                old = here[x + 1]
-                if (
-                    above[x + 1] == old
-                    and below[x + 1] == old
-                    and here[x] == old
-                    and here[x + 2] == old
-                ):
-                    continue
-                if sums[old, 0] <= SMALLEST_SEGMENT:
-                    continue
-                ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
-                ring[7], ring[3] = here[x], here[x + 2]
-                ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
-                new, by = _best_move(
-                    x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
-                )
-                if new != old:
-                    here[x + 1] = new
-                    _update_sums(sums, old, -1, x, y, lab)
-                    _update_sums(sums, new, 1, x, y, lab)
-                    moves += 1
-                    change += by
-        if moves == before:
-            break
+    for i in range(height):
+        y = height - 1 - i if backwards else i
+        above, here, below = labels[y], labels[y + 1], labels[y + 2]
+        for j in range(width):
+            x = width - 1 - j if backwards else j
+            old = here[x + 1]
+            if (
+                above[x + 1] == old
+                and below[x + 1] == old
+                and here[x] == old
+                and here[x + 2] == old
+            ):
+                continue
+            elsewhere = band != MIXED and bands[old] != band
+            if elsewhere or not due[y + 1, x + 1] or sums[old, 0] <= SMALLEST_SEGMENT:
+                continue
+            ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
+            ring[7], ring[3] = here[x], here[x + 2]
+            ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
+            if _is_mixed(ring, bands, bands[old]) != (band == MIXED):
+                continue
+            due[y + 1, x + 1] = False
+            new, by = _best_move(x, y, old, ring, sums, lab, matched[y, x], right, planes, weights)
+            if new != old:
+                here[x + 1] = new
+                due[y : y + 3, x : x + 3] = True
+                _update_sums(sums, old, -1, x, y, lab)
+                _update_sums(sums, new, 1, x, y, lab)
+                moves += 1
+                change += by
     return moves, change
+
+
+@kernel
+def _is_mixed(ring: Ints, bands: Ints, band: int) -> bool:
+    """Tell whether a segment in the ring is of another band."""
+    mixed = False
+    for k in range(8):
+        mixed |= ring[k] >= 0 and bands[ring[k]] != band
+    return mixed
 
 
 @kernel
@@ -223,12 +243,11 @@ def _update_sums(
 
 
 @kernel
-def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
-    """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
-    height, width = labels.shape
+def sum_rows(labels: Ints, lab: NDArray[np.uint8], count: int, first: int, last: int) -> Starts:
+    """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in some rows."""
     sums = np.zeros((count, 6), np.int64)
-    for y in range(height):
-        for x in range(width):
+    for y in range(first, last):
+        for x in range(labels.shape[1]):
             _update_sums(sums, labels[y, x], 1, x, y, lab)
     return sums
 

@@ -96,18 +96,22 @@ def infer_and_refine(
 
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
+
+    def maps() -> tuple[NDArray[np.uint8], Map]:
+        return lab_planes(image), right_view(matched)
+
+    # Of a large image each map counts: they are made anew, and what the next step does not need is
+    # let go.
+    kept = maps() if rounds and terms is None else None
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
-        # Of a large image each map counts: what the next step does not need is let go.
         del regions
-        lab, believed = lab_planes(image), matched
+        (lab, right), believed = kept or maps(), matched
         if views is not None and settings.refinement.rim and step == rounds:
             # Later rounds would fit planes to what earlier planes said.
             believed = redecide_rims(segments, planes, matched, lab, views, settings.refinement)
-        segments = move_boundaries(
-            segments, lab, believed, right_view(matched), planes, settings.refinement
-        )
-        del lab, believed
+        segments = move_boundaries(segments, lab, believed, right, planes, settings.refinement)
+        del lab, right, believed
         regions = build_regions(segments, image, trusted=True)
         del segments
         planes = shifted_planes(planes, regions.centre)

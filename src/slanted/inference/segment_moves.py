@@ -30,11 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.move_kernels import (
+    MIXED,
     MoveWeights,
     move_pixels,
     off_plane_rows,
     piece_origins,
-    segment_sums,
+    sum_rows,
 )
 from slanted.matching.patch_kernels import find_patches
 from slanted.model.planes import check_planes, shifted_planes
@@ -48,6 +49,8 @@ from slanted.threads import bound, share
 if TYPE_CHECKING:
     from slanted.settings_refinement import RefinementSettings
 
+BANDS = 4
+"""Of the image, in which boundaries move side by side."""
 PATCH_STEP = 1.0
 """Pixels; matches side by side that differ by more are not of one patch."""
 SMALLEST_PIECE = 12
@@ -65,7 +68,7 @@ def move_boundaries(
     planes: Floats,
     settings: RefinementSettings,
 ) -> Ints:
-    """Move pixels to neighbouring segments as long as that lowers E.
+    """Move pixels to neighbouring segments where that lowers E.
 
     Parameters
     ----------
@@ -88,17 +91,51 @@ def move_boundaries(
         (H, W); segments keep their numbers, stay 4-connected and do not vanish.
     """
     framed = np.pad(labels, 1, constant_values=-1)
-    move_pixels(
-        framed,
-        segment_sums(labels, lab, len(planes)),
-        np.ascontiguousarray(lab),
-        np.ascontiguousarray(matched, np.float32),
-        np.ascontiguousarray(right, np.float32),
-        planes,
-        move_weights(labels.size / len(planes), settings),
-        settings.passes,
-    )
+    weights = move_weights(labels.size / len(planes), settings)
+    move_framed(framed, lab, matched, right, planes, weights, settings.passes)
     return np.ascontiguousarray(framed[1:-1, 1:-1])
+
+
+def move_framed(
+    framed: Ints,
+    lab: NDArray[np.uint8],
+    matched: Map,
+    right: Map,
+    planes: Floats,
+    weights: MoveWeights,
+    passes: int,
+) -> tuple[int, float]:
+    """Move pixels of labels in a frame of −1, in place; return how many, and what E changed by.
+
+    Passes go over the image in raster order and back in turns, after the first where something
+    has moved. Segments belong to bands of the
+    image by their centres, whatever the number of threads: bands are done side by side, then the
+    pixels where they meet.
+    """
+    labels = framed[1:-1, 1:-1]
+    sums = segment_sums(labels, lab, len(planes))
+    bands = (sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(labels), 1)).astype(np.int32)
+    maps = (np.ascontiguousarray(each, np.float32) for each in (matched, right))
+    due = np.ones(framed.shape, np.bool_)
+    inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, due
+    moves, change = 0, 0.0
+    for t in range(passes):
+
+        def some(first: int, last: int, backwards: bool = t % 2 == 1) -> list[tuple[int, float]]:
+            return [move_pixels(*inputs, band, backwards) for band in range(first, last)]
+
+        found = [each for part in share(BANDS, some) for each in part] + some(MIXED, MIXED + 1)
+        moves, change = moves + sum(n for n, _ in found), change + sum(by for _, by in found)
+        if not any(n for n, _ in found):
+            break
+    return moves, change
+
+
+def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
+    """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
+    labels = np.ascontiguousarray(labels)
+    rows = share(len(labels), lambda first, last: sum_rows(labels, lab, count, first, last))
+    return np.asarray(sum(rows))
 
 
 def move_weights(size: float, settings: RefinementSettings) -> MoveWeights:
@@ -253,14 +290,18 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     """
     into = np.arange(len(size))
     waiting = loose & (size < SMALLEST_PIECE)
-    while waiting.any() and not waiting.all():
-        merged = pieces.copy()
-        rename(merged, into)
-        edges, length = adjacent_pairs(merged, row_runs(merged), len(size))
-        here, there = np.concatenate([edges, edges[:, ::-1]]).T
+    if not waiting.any() or waiting.all():
+        return into
+    edges, length = adjacent_pairs(pieces, row_runs(pieces), len(size))
+    edges, length = np.concatenate([edges, edges[:, ::-1]]), np.tile(length, 2)
+    while waiting.any():
+        here, there = into[edges].T
         usable = waiting[here] & ~waiting[there]
-        here, there, length = here[usable], there[usable], np.tile(length, 2)[usable]
-        order = np.lexsort((there, -length, here))
+        # Pieces that have joined one another share one border with their neighbours.
+        pairs, border_of = np.unique(here[usable] * len(size) + there[usable], return_inverse=True)
+        border = np.bincount(border_of, length[usable])
+        here, there = np.divmod(pairs, len(size))
+        order = np.lexsort((there, -border, here))
         here, best = np.unique(here[order], return_index=True)
         into[here] = there[order][best]
         waiting[here] = False

@@ -271,8 +271,7 @@ def solve_split(
             rule = "progress"
             break
     run.finish(True, epsilon)
-    beliefs = Sweeper(problem, topology).plane_beliefs(run.messages, epsilon)
-    return run.solution(beliefs, rule)
+    return run.solution(epsilon, rule)
 
 
 def _distinct(parts: Ints) -> Ints:

@@ -9,7 +9,7 @@ from slanted.regions.structure import Ints, Starts
 
 
 @kernel
-def boundary_intervals(
+def intervals_of_rows(
     labels: Ints,
     begin: Ints,
     row_start: Starts,
@@ -17,8 +17,10 @@ def boundary_intervals(
     adjacency_other: Ints,
     adjacency_edge: Ints,
     reach: int,
+    first_row: int,
+    last_row: int,
 ) -> Ints:
-    """List the intervals of pixels that are in the boundary set of each edge.
+    """List the intervals of pixels, in some rows, that are in the boundary set of each edge.
 
     A pixel of segment i is in B_ij if a pixel of j lies within chessboard distance `reach` of it
     and i and j are neighbours (segments that touch only at a corner are not). So a run of j puts
@@ -35,6 +37,8 @@ def boundary_intervals(
         Each segment's neighbours, ascending, and the edges to them.
     reach
         In pixels.
+    first_row, last_row
+        Rows to do.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def boundary_intervals(
     intervals = np.empty((0, 3), np.int32)
     used = 0
     latest = np.full(len(adjacency_start) - 1, -1)  # the last interval near each label
-    for y in range(height):
+    for y in range(first_row, last_row):
         top, bottom = max(y - reach, 0), min(y + reach + 1, height)
         near = row_start[top:bottom].copy()  # the first run of each row that may still matter
         for run in range(row_start[y], row_start[y + 1]):
@@ -127,7 +131,7 @@ def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, 
     Parameters
     ----------
     intervals
-        (M, 3) set, low, high; see `boundary_intervals`.
+        (M, 3) set, low, high; see `intervals_of_rows`.
     order, start
         Intervals by set and the share of each set; `order` is sorted further on the way.
 

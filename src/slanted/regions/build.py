@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from slanted.regions.colour import check_colours, chi_squared, colour_histograms
-from slanted.regions.edges import adjacency_lists, adjacent_pairs, boundary_sets, segment_sets
+from slanted.regions.edges import (
+    adjacency_lists,
+    adjacent_pairs,
+    boundary_intervals,
+    gather_sets,
+    segment_sets,
+)
 from slanted.regions.hull_kernels import convex_hulls
 from slanted.regions.junctions import find_junctions, junction_edges
 from slanted.regions.labels import check_labels
@@ -40,24 +46,30 @@ def build_regions(labels: Any, image: Any = None, *, trusted: bool = False) -> R
 
     runs = row_runs(checked)
 
-    def segments() -> tuple[Any, ...]:
-        pixels, start = segment_sets(checked, runs, count)
-        size = start[1:] - start[:-1]
-        histograms = None if colours is None else colour_histograms(checked, colours, size)
-        return pixels, start, size, set_moments(pixels, start, width), histograms
+    def neighbours() -> tuple[Any, ...]:
+        edges, length = adjacent_pairs(checked, runs, count)
+        return edges, length, adjacency_lists(edges, count)
+
+    (edges, boundary_length, adjacency), (pixel_order, pixel_start) = together(
+        neighbours, lambda: segment_sets(checked, runs, count)
+    )
+    intervals = boundary_intervals(checked, runs, adjacency)
+    size = pixel_start[1:] - pixel_start[:-1]
 
     def boundaries() -> tuple[Any, ...]:
-        pairs = adjacent_pairs(checked, runs, count)
-        adjacency = adjacency_lists(pairs[0], count)
-        pixels, start = boundary_sets(checked, runs, adjacency)
+        pixels, start = gather_sets(intervals, len(edges))
         hulls = convex_hulls(pixels, start, height, width)
-        return pairs, adjacency, pixels, start, set_moments(pixels, start, width), hulls
+        return pixels, start, set_moments(pixels, start, width), hulls
+
+    def segments() -> tuple[Any, ...]:
+        histograms = None if colours is None else colour_histograms(checked, colours, size)
+        return set_moments(pixel_order, pixel_start, width), histograms
 
     # The longest first, in this thread; the others are shorter and share what threads there are.
     boundary, segment, junctions = together(boundaries, segments, lambda: find_junctions(checked))
-    pixel_order, pixel_start, size, (centre, covariance), histograms = segment
-    (edges, boundary_length), adjacency, boundary_pixels, boundary_start = boundary[:4]
-    (boundary_centre, boundary_covariance), (hull_points, hull_start) = boundary[4:]
+    (centre, covariance), histograms = segment
+    boundary_pixels, boundary_start, boundary_moments, (hull_points, hull_start) = boundary
+    boundary_centre, boundary_covariance = boundary_moments
     union_centre, union_covariance = union_moments(size, centre, covariance, edges)
     (junctions3, position3), (junctions4, position4) = junctions
     return Regions(

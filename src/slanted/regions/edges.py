@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.regions.boundary_kernels import boundary_intervals, interval_pixels
+from slanted.regions.boundary_kernels import interval_pixels, intervals_of_rows
 from slanted.regions.pixel_kernels import stable_order
 from slanted.regions.run_kernels import contacts
 from slanted.regions.structure import Ints, Starts
+from slanted.threads import bound, share_rows
 
 Runs = tuple[Ints, Starts]
 """First pixel of each run and first run of each row, from `row_runs`."""
@@ -62,25 +63,31 @@ def adjacency_lists(edges: Ints, count: int) -> Adjacency:
     return start, np.ascontiguousarray(sides[order, 1]), order % np.int32(max(len(edges), 1))
 
 
-def boundary_sets(labels: Ints, runs: Runs, adjacency: Adjacency) -> tuple[Ints, Starts]:
-    """Return the pixels of B_ij of each edge, in raster order, and the start of each share.
+def boundary_intervals(labels: Ints, runs: Runs, adjacency: Adjacency) -> Ints:
+    """Return the pixels of B_ij of each edge as intervals, for `gather_sets`.
 
     The paper does not say how "within 2 pixels of the boundary" is measured. Here B_ij are the
     pixels of S_i ∪ S_j within chessboard distance 2 of a pixel of the other of the two.
     """
-    intervals = boundary_intervals(labels, *runs, *adjacency, BOUNDARY_REACH)
-    return _sets(intervals, len(adjacency[1]) // 2)
+    inputs = labels, *runs, *adjacency, BOUNDARY_REACH
+    return share_rows(len(labels), bound(intervals_of_rows, inputs))
 
 
 def segment_sets(labels: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
     """Return the pixels of S_i of each segment, in raster order, and the start of each share."""
     begin = runs[0]
     label = labels.reshape(-1)[begin[:-1]]
-    return _sets(np.stack([label, begin[:-1], begin[1:]], axis=1), count)
+    return gather_sets(np.stack([label, begin[:-1], begin[1:]], axis=1), count)
 
 
-def _sets(intervals: Ints, count: int) -> tuple[Ints, Starts]:
-    """Gather (M, 3) intervals of pixels, each with its set first, into `count` sets."""
+def gather_sets(intervals: Ints, count: int) -> tuple[Ints, Starts]:
+    """Gather (M, 3) intervals, each with its set first, into the pixels of `count` sets.
+
+    Returns
+    -------
+    pixels, start
+        Flat indices in raster order, set by set, and the start of each set's share.
+    """
     start, order = stable_order(intervals[:, 0].copy(), count)
     pixels: Ints
     pixels, pixel_start = interval_pixels(intervals, order, start)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 KINDS = ("coplanar", "hinge", "occlusion")
 BINS = 20
 """Of the χ² distance, from 0 to 1."""
-SWEEPS = 60
-"""Message-passing sweeps of the discrete problem that is followed."""
+LOOKS = (1, 2, 3, 4, 6, 10, 20, 40, 60)
+"""Message-passing sweeps after which the discrete problem is looked at."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ConvergenceJob(FrameJob):
     """How fast energy and bound of the first discrete problem meet, and how near they come."""
 
     def run(self) -> Scores:
-        """Return energy and bound after each sweep, and the gap of the whole run.
+        """Return energy and bound after some sweeps, and the gap of the whole run.
 
         All in percent: of the best bound, how far above it.
         """
@@ -66,26 +66,23 @@ class ConvergenceJob(FrameJob):
         settings = replace(self.settings, threads=1)
         result = estimate(left, right, settings)
         with thread_limit(1):
-            solution = follow(left, right, settings)
-        best = solution.bound
+            looks = follow(left, right, settings)
+        best = max(look.bound for look in looks)
         scores: Scores = {"gap": 100 * result.gap}
-        trace = solution.trace
-        for sweep in range(1, SWEEPS + 1):
-            row = min(sweep, len(trace.sweep)) - 1  # solved, it stays as it is
-            scores[f"energy-{sweep}"] = 100 * (float(trace.energy[row]) / best - 1)
-            scores[f"bound-{sweep}"] = 100 * (float(trace.bound[row]) / best - 1)
+        for sweep, look in zip(LOOKS, looks, strict=True):
+            scores[f"energy-{sweep}"] = 100 * (look.energy / best - 1)
+            scores[f"bound-{sweep}"] = 100 * (look.bound / best - 1)
         return scores
 
 
-def follow(left: object, right: object, settings: Settings) -> Solution:
-    """Solve the first discrete problem of a pair, looking at it after every sweep."""
+def follow(left: object, right: object, settings: Settings) -> list[Solution]:
+    """Return what the first discrete problem of a pair comes to after each of `LOOKS` sweeps."""
     from slanted.inference.convex_bp import solve
-    from slanted.inference.local_fit import fit_local_planes, match_noise
-    from slanted.inference.particles import propose
     from slanted.inference.pcbp import data_scale, lowest_disparity
+    from slanted.inference.terms import WholeImage
     from slanted.matching.census import words_of_pair
     from slanted.matching.images import check_pair
-    from slanted.model.build import build_factor_graph
+    from slanted.model.energy import cheapest_labels
     from slanted.model.observations import observe
     from slanted.pipeline import match_pair
     from slanted.regions import build_regions
@@ -96,19 +93,21 @@ def follow(left: object, right: object, settings: Settings) -> Solution:
     regions = build_regions(segment(left, settings.segmentation, matched), left)
     words = words_of_pair(left, right) if settings.model.weights.pho else None
     observations = observe(regions, matched, None, lowest_disparity(settings), words)
-    planes = fit_local_planes(regions, observations, settings.model.truncation)
-    observations = observations.scaled(
-        data_scale(match_noise(observations, planes), settings.model)
-    )
-    alone = build_factor_graph(regions, observations, planes[:, None], settings.model)
-    labels = solve(alone, max_sweeps=0).labels
-    particles = propose(regions, observations, planes, labels, 0, settings)
-    graph = build_factor_graph(regions, observations, particles, settings.model)
-    return solve(
-        graph,
-        epsilon=settings.inference.epsilon,
-        max_sweeps=SWEEPS,
-        check_every=1,
-        gap_tolerance=0.0,
-        progress_tolerance=0.0,
-    )
+    terms = WholeImage(regions, observations, settings)
+    planes = terms.local_planes()
+    terms = terms.scaled(data_scale(terms.noise(planes), settings.model))
+    labels = cheapest_labels(regions, planes, settings.model)
+    graph = terms.graph(terms.particles(planes, labels, 0, None))
+    looks: list[Solution] = []
+    for before, sweep in zip((0, *LOOKS), LOOKS, strict=False):
+        going_on = solve(
+            graph,
+            epsilon=settings.inference.epsilon,
+            max_sweeps=sweep - before,
+            check_every=sweep - before,
+            gap_tolerance=0.0,
+            progress_tolerance=0.0,
+            messages=looks[-1].messages if looks else None,
+        )
+        looks.append(going_on)
+    return looks
