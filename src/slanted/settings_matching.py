@@ -53,7 +53,7 @@ class CensusSettings(Section):
     """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
 
     paths: int = setting(
-        8, "Directions along which costs are summed: 4, 8 or 16, nothing between.", low=4, high=16
+        4, "Directions along which costs are summed: 4, 8 or 16, nothing between.", low=4, high=16
     )
     census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
     gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
@@ -62,7 +62,7 @@ class CensusSettings(Section):
     p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=3800)
     p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=3800)
     p2_slope: float = setting(
-        1.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
+        2.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
     )
     uniqueness: int = setting(
         10, "Margin by which the best cost must win.", unit="%", low=0, high=100

@@ -128,7 +128,7 @@ class ModelSettings(Section):
 class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
-    particles: int = setting(10, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
+    particles: int = setting(8, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
     iterations: int = setting(
         1,
         "Times that particles are drawn anew, before segments are refined; on segments of your own "
