@@ -269,6 +269,7 @@ MORE: dict[str, dict[str, str]] = {
     "three rounds": {"refinement.rounds": "3"},
     "four draws before the first round": {"inference.iterations": "4"},
     "matches weighed by confidence": {"model.confidence": "true"},
+    "8 paths": {"matching.census.paths": "8"},
 }
 """Other changes to the preset."""
 

@@ -31,6 +31,8 @@ HAND_SET = {"seg": 1.0, "bdy1": 1.0, "bdy2": 100.0, "jct": 30.0, "crs": 30.0, "c
 """Where learning starts: what the preset ``paper`` had before its weights were learned."""
 FEW = 5
 """Training images for ε and loss: ε = 0 takes many steps."""
+QUICK_STEPS = 15
+"""Of learning in a quick pass on few images, whose weights are not worth more."""
 UNIT, HAND = "all weights 1", "weights set by hand"
 
 
@@ -105,8 +107,10 @@ def _learn_and_measure(
     """
     frames, missing = context.frames(TRAINING)
     jobs: dict[str, LearningJob] = {}
+    quick = {} if context.limit is None else {"learning.max_steps": str(QUICK_STEPS)}
     for row, (count, settings) in wanted.items():
-        job = LearningJob(tuple(frames[:count]), settings, context.folder / "checkpoints")
+        few = tuple(frames[:count])
+        job = LearningJob(few, settings.with_text(quick), context.folder / "checkpoints")
         if frames and all(job != other for other in jobs.values()):
             jobs[row] = job
     measured = context.measure(list(jobs.values()))
@@ -124,12 +128,18 @@ def _learn_and_measure(
     absent = {row: figures for row, figures in printed.items() if row not in learned}
     plan = Plan(name, shows, {VALIDATION: entries if learned else []}, quoted={KITTI: absent})
     outcome = run_plan(plan, context)
-    tables = {**outcome.tables, "weights": _weights_table(learned)} if learned else outcome.tables
+    tables = (
+        {**outcome.tables, "weights": _weights_table(learned, context)}
+        if learned
+        else outcome.tables
+    )
     return replace(outcome, tables=tables, missing=(*dict.fromkeys(missing), *outcome.missing))
 
 
-def _weights_table(learned: Mapping[str, Scores]) -> Table:
+def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
     columns = (*HAND_SET, "evaluations", "seconds")
     rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
-    notes = ("Evaluations of the objective, and seconds with one thread.",)
-    return Table("Weights that were learned", columns, rows, notes)
+    notes = ["Evaluations of the objective, and seconds with one thread."]
+    if context.limit is not None:
+        notes.append(f"In this quick pass learning ended after {QUICK_STEPS} steps.")
+    return Table("Weights that were learned", columns, rows, tuple(notes))
