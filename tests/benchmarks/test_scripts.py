@@ -52,8 +52,8 @@ def test_the_page_has_a_table_for_every_benchmark(tmp_path):
     ours = {"fast": {"ratio": 0.75, "seconds": 0.3, **errors}}
     peers = {"SPS": {"ratio": None, **errors}}
     write(tmp_path, "accuracy_per_second", {"points": ours, "peers": peers})
-    kernel = {"calls": 1, "seconds": 0.1, "MB": 5.0, "GB/s": 0.05, "Mop": None, "Gop/s": None}
-    machine = {"bandwidth GB/s": 9.5, "float32 Gop/s": 40.0, "run seconds": 1.0}
+    kernel = {"calls": 1, "seconds": 0.1, "MB": 5.0, "GB/s": 0.05, "Mlane": None, "Glane/s": None}
+    machine = {"bandwidth GB/s": 9.5, "Glane/s": 40.0, "run seconds": 1.0}
     machine |= {"seconds in kernels": 0.9, "kernels": {"a.b": {**kernel, "percent of roof": 12.5}}}
     write(tmp_path, "roofline", machine)
     text = page(tmp_path)

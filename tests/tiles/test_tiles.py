@@ -33,7 +33,11 @@ INSIDE = WHOLE.with_text(TILED)
 
 @pytest.fixture(scope="module")
 def scene():
-    return make_scene(400, 420, objects=6, max_disparity=50, noise=4.0, seed=3)
+    return made_scene(3)
+
+
+def made_scene(seed):
+    return make_scene(400, 420, objects=6, max_disparity=50, noise=4.0, seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -151,14 +155,24 @@ def test_bands_match_as_the_whole_does(scene, method, monkeypatch):
         assert (np.abs(found - whole)[known] > 0.5).mean() < 0.005
 
 
-def test_a_whole_chain_in_bands_has_no_seams(scene, whole, monkeypatch):
-    """Bands of matching and of segmentation, and tiles."""
+def test_a_whole_chain_in_bands_has_no_seams(monkeypatch):
+    """Bands of matching and of segmentation, and tiles.
+
+    Other segments lead to other planes, for better or worse by up to one pixel in fifty: hence
+    several scenes.
+    """
+    scenes = [made_scene(seed) for seed in range(3, 8)]
+    whole = [estimate(scene.left, scene.right, WHOLE) for scene in scenes]
     monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
     monkeypatch.setattr("slanted.tiles.stages.SEGMENTED_AT_ONCE", 1)
-    found = estimate(scene.left, scene.right, INSIDE)
-    wrong = [(np.abs(r.disparity - scene.disparity) > 1).mean() for r in (whole, found)]
+    bands = [estimate(scene.left, scene.right, INSIDE) for scene in scenes]
+    wrong = [
+        np.mean([np.abs(r.disparity - s.disparity) > 1 for r, s in zip(found, scenes, strict=True)])
+        for found in (whole, bands)
+    ]
     assert wrong[1] < wrong[0] + 0.005
-    assert found.energy == pytest.approx(whole.energy, rel=1e-2)
+    energies = [sum(r.energy for r in found) for found in (whole, bands)]
+    assert energies[1] == pytest.approx(energies[0], rel=1e-2)
 
 
 @settings(max_examples=30, deadline=None)
