@@ -12,9 +12,11 @@ from scipy import ndimage
 import naive_moves
 from regions.label_maps import SPECIAL_MAPS, label_maps, voronoi
 from slanted.inference.move_kernels import (
+    MIXED,
     SINGLE_RUNS,
     SMALLEST_SEGMENT,
     MoveWeights,
+    move_pixels,
     piece_origins,
 )
 from slanted.inference.segment_moves import (
@@ -26,11 +28,13 @@ from slanted.inference.segment_moves import (
     move_framed,
     move_weights,
     partition_energy,
+    segment_sums,
     split_segments,
 )
 from slanted.regions import build_regions
 from slanted.segmentation.connectivity import split_connected
 from slanted.settings_refinement import RefinementSettings
+from slanted.threads import thread_limit
 
 RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 """The eight pixels round one, row and column. Neighbours in this cycle share a side."""
@@ -85,6 +89,24 @@ def test_moves_equal_their_naive_twin(labels, seed, passes):
     assert change == pytest.approx(float(twin_change), rel=1e-9, abs=1e-6)
 
 
+@settings(max_examples=25, deadline=None)
+@given(label_maps, SEEDS)
+def test_moves_of_a_band_keep_sums_up_to_date_and_to_themselves(labels, seed):
+    lab, matched, right, planes, weights = random_case(labels, seed)
+    framed = np.pad(np.asarray(labels, np.int32), 1, constant_values=-1)
+    inner, due = framed[1:-1, 1:-1], np.ones(framed.shape, np.bool_)
+    sums = segment_sums(inner, lab, len(planes))
+    bands = np.random.default_rng(seed).integers(0, 3, len(planes)).astype(np.int32)
+    for band in (0, 1, 2, MIXED):
+        owners = bands[inner]
+        others = np.where(owners == band, -1, inner)
+        move_pixels(framed, sums, lab, matched, right, planes, weights, bands, due, band, False)
+        np.testing.assert_array_equal(sums, segment_sums(inner, lab, len(planes)))
+        if band != MIXED:
+            np.testing.assert_array_equal(bands[inner], owners)
+            np.testing.assert_array_equal(np.where(owners == band, -1, inner), others)
+
+
 @settings(max_examples=40, deadline=None)
 @given(label_maps, SEEDS)
 def test_the_energy_equals_its_naive_twin(labels, seed):
@@ -112,9 +134,11 @@ def check_moves(labels, case):
         assert (moves == 0) == (change == 0)
         assert change <= 0
         if moves == 0:
+            np.testing.assert_array_equal(again, found)
             break
         found = again
-    np.testing.assert_array_equal(again, found)
+    else:
+        pytest.fail("pixels still move after 100 starts")
 
 
 @settings(max_examples=60, deadline=None)
@@ -194,7 +218,11 @@ def test_moves_in_many_threads_at_once_are_the_same():
     lab, matched, right, planes, _ = random_case(labels, 7)
     origin = about_origin(regions, planes)
     inputs = labels, lab, matched, right, origin, RefinementSettings()
-    expected = move_boundaries(*inputs)
+    with thread_limit(1):
+        expected = move_boundaries(*inputs)
+    for threads in (2, 3, 4):
+        with thread_limit(threads):
+            np.testing.assert_array_equal(move_boundaries(*inputs), expected)
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: move_boundaries(*inputs), range(8)):
             np.testing.assert_array_equal(found, expected)

@@ -91,7 +91,7 @@ def test_path_sums(size, count, seed, paths, penalties):
 
 
 @pytest.mark.parametrize("kept_rows", [0, 1, 30, 69, 70])
-@pytest.mark.parametrize(("threads", "paths"), [(1, 8), (2, 8), (2, 16)])
+@pytest.mark.parametrize(("threads", "paths"), [(1, 8), (2, 4), (2, 8), (2, 16)])
 def test_costs_that_are_not_kept_are_made_again(monkeypatch, kept_rows, threads, paths):
     size, searched = (70, 20), DisparityRange(-3, 8)
     monkeypatch.setattr(sgm_paths, "KEPT_BYTES", kept_rows * size[1] * len(searched))

@@ -166,11 +166,12 @@ def test_a_whole_chain_in_bands_has_no_seams(monkeypatch):
     monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
     monkeypatch.setattr("slanted.tiles.stages.SEGMENTED_AT_ONCE", 1)
     bands = [estimate(scene.left, scene.right, INSIDE) for scene in scenes]
-    wrong = [
-        np.mean([np.abs(r.disparity - s.disparity) > 1 for r, s in zip(found, scenes, strict=True)])
+    wrong = np.array([
+        [(np.abs(r.disparity - s.disparity) > 1).mean() for r, s in zip(found, scenes, strict=True)]
         for found in (whole, bands)
-    ]
-    assert wrong[1] < wrong[0] + 0.005
+    ])  # fmt: skip
+    assert wrong[1].mean() < wrong[0].mean() + 0.005
+    assert (wrong[1] < wrong[0] + 0.02).all()
     energies = [sum(r.energy for r in found) for found in (whole, bands)]
     assert energies[1] == pytest.approx(energies[0], rel=1e-2)
 

@@ -99,6 +99,17 @@ def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) ->
     return all(found.get(name) == size for name, size in record["files"].items())
 
 
+def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
+    """Return how many results are there, as a whole, that were made with these settings."""
+    digest = settings_digest(settings)
+    folders = [output / name for name in names]
+    found = [(folder, read_record(folder / RECORD)) for folder in folders]
+    return sum(
+        record is not None and is_same(record, folder, digest, record.get("inputs", ""))
+        for folder, record in found
+    )
+
+
 @contextmanager
 def published(output: Path, folder: Path) -> Iterator[Path]:
     """Give a folder to write to that becomes `folder`, as a whole, when the block ends well.

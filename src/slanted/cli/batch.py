@@ -51,7 +51,7 @@ def command(
     batch and keeps what is done.
     """  # noqa: D205
     from slanted.batch.pairs import find_pairs
-    from slanted.batch.records import RECORD
+    from slanted.batch.records import count_kept
     from slanted.batch.run import run_batch
     from slanted.cli.batch_table import BatchTable
 
@@ -75,7 +75,9 @@ def command(
                 progress=table.update,
             )
     except KeyboardInterrupt:
-        table.interrupted(sum((output / pair.name / RECORD).is_file() for pair in pairs))
+        # Workers of a cluster go on with what they have begun.
+        kept = count_kept(output, [pair.name for pair in pairs], settings)
+        table.interrupted(f"at least {kept}" if scheduler else str(kept))
         raise
     counts = {"total": tally.total, "done": tally.done, "skipped": tally.skipped}
     counts["failed"] = tally.failed

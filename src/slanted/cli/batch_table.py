@@ -50,7 +50,7 @@ class BatchTable:
         elif begins and not self._quiet:
             click.echo(f"{tally.total} pairs, {speed(tally)}", err=True)
 
-    def interrupted(self, kept: int) -> None:
+    def interrupted(self, kept: str) -> None:
         """Say how many pairs are kept: workers may have finished some of which no tally knows."""
         if self._tally is not None and not self._quiet:
             text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"

@@ -66,7 +66,7 @@ class Decoder:
     Attributes
     ----------
     plane_beliefs
-        (n, N) of the messages that were last decoded.
+        (n, N) of the messages that were last decoded, and with their ε; not there before.
     """
 
     plane_beliefs: Floats

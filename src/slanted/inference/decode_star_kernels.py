@@ -137,7 +137,8 @@ def labels_round(segment: int, star: Lists, labels: Ints) -> Ints:
     return found
 
 
-# Inside its only caller it is compiled once; as a function of its own, a second time as well.
+# The package calls it in one place. Inside that it is compiled once; as a function of its own, a
+# second time as well.
 @kernel(inline="always")
 def star_move(
     segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,

@@ -100,8 +100,8 @@ def infer_and_refine(
     def maps() -> tuple[NDArray[np.uint8], Map]:
         return lab_planes(image), right_view(matched)
 
-    # Of a large image each map counts: they are made anew, and what the next step does not need is
-    # let go.
+    # In tiles memory counts: maps are made anew each round, and what the next step does not need is
+    # let go. Otherwise they are kept.
     kept = maps() if rounds and terms is None else None
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)

@@ -24,6 +24,7 @@ References
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,13 +45,14 @@ from slanted.regions.edges import adjacent_pairs
 from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Floats, Ints, Regions, Starts
 from slanted.segmentation.connectivity import rename, split_connected
-from slanted.threads import bound, share
+from slanted.threads import bound, share, together
 
 if TYPE_CHECKING:
     from slanted.settings_refinement import RefinementSettings
 
 BANDS = 4
-"""Of the image, in which boundaries move side by side."""
+"""Of the image, in which boundaries move side by side: work for four threads; results depend on
+their number."""
 PATCH_STEP = 1.0
 """Pixels; matches side by side that differ by more are not of one patch."""
 SMALLEST_PIECE = 12
@@ -107,10 +109,9 @@ def move_framed(
 ) -> tuple[int, float]:
     """Move pixels of labels in a frame of −1, in place; return how many, and what E changed by.
 
-    Passes go over the image in raster order and back in turns, after the first where something
-    has moved. Segments belong to bands of the
-    image by their centres, whatever the number of threads: bands are done side by side, then the
-    pixels where they meet.
+    Passes go over the image in raster order and back in turns; later ones try pixels beside which
+    something has moved. Segments belong to bands of the image by their centres, whatever the number
+    of threads: bands are done side by side, then the pixels where they meet.
     """
     labels = framed[1:-1, 1:-1]
     sums = segment_sums(labels, lab, len(planes))
@@ -120,11 +121,9 @@ def move_framed(
     inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, due
     moves, change = 0, 0.0
     for t in range(passes):
-
-        def some(first: int, last: int, backwards: bool = t % 2 == 1) -> list[tuple[int, float]]:
-            return [move_pixels(*inputs, band, backwards) for band in range(first, last)]
-
-        found = [each for part in share(BANDS, some) for each in part] + some(MIXED, MIXED + 1)
+        backwards = t % 2 == 1
+        bands_alone = [partial(move_pixels, *inputs, band, backwards) for band in range(BANDS)]
+        found = [*together(*bands_alone), move_pixels(*inputs, MIXED, backwards)]
         moves, change = moves + sum(n for n, _ in found), change + sum(by for _, by in found)
         if not any(n for n, _ in found):
             break
@@ -288,7 +287,7 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     Loose pieces below `SMALLEST_PIECE` join the neighbour with the longest common border, the first
     of equals, in rounds: those that have only small neighbours wait for them to join.
     """
-    into = np.arange(len(size))
+    into = np.arange(len(size), dtype=np.int64)
     waiting = loose & (size < SMALLEST_PIECE)
     if not waiting.any() or waiting.all():
         return into

@@ -10,15 +10,16 @@ from slanted.regions.structure import Ints, Starts
 
 @kernel
 def intervals_of_rows(
-    labels: Ints,
+    run_label: Ints,
+    width: int,
     begin: Ints,
     row_start: Starts,
     adjacency_start: Starts,
     adjacency_other: Ints,
     adjacency_edge: Ints,
     reach: int,
-    first_row: int,
-    last_row: int,
+    first: int,
+    last: int,
 ) -> Ints:
     """List the intervals of pixels, in some rows, that are in the boundary set of each edge.
 
@@ -29,15 +30,15 @@ def intervals_of_rows(
 
     Parameters
     ----------
-    labels
-        (H, W).
+    run_label, width
+        The label of each run, and the width of the image.
     begin, row_start
-        Their runs, from `row_runs`.
+        The runs, from `row_runs`.
     adjacency_start, adjacency_other, adjacency_edge
         Each segment's neighbours, ascending, and the edges to them.
     reach
         In pixels.
-    first_row, last_row
+    first, last
         Rows to do.
 
     Returns
@@ -47,12 +48,11 @@ def intervals_of_rows(
         edge. Runs ascend, but intervals of one edge inside a run may stand in any order and
         overlap.
     """
-    height, width = labels.shape
-    run_label = labels.reshape(-1)[begin[:-1]]
+    height = len(row_start) - 1
     intervals = np.empty((0, 3), np.int32)
     used = 0
     latest = np.full(len(adjacency_start) - 1, -1)  # the last interval near each label
-    for y in range(first_row, last_row):
+    for y in range(first, last):
         top, bottom = max(y - reach, 0), min(y + reach + 1, height)
         near = row_start[top:bottom].copy()  # the first run of each row that may still matter
         for run in range(row_start[y], row_start[y + 1]):
@@ -60,7 +60,7 @@ def intervals_of_rows(
             most = used + len(near) * (high - low + 2 * reach)
             if most > len(intervals):
                 intervals = _longer(intervals, 2 * most)
-            first = used
+            own = used  # the run's first interval
             for row in range(top, bottom):
                 shift = (y - row) * width  # from that row into this one
                 while begin[near[row - top] + 1] + shift + reach <= low:
@@ -74,8 +74,8 @@ def intervals_of_rows(
                     start = max(start, low)
                     stop = min(begin[other + 1] + shift + reach, high)
                     # Most touch the interval that the row before gave: one look-up a run suffices.
-                    last = latest[run_label[other]]
-                    if last >= first and _widen(intervals, last, start, stop):
+                    recent = latest[run_label[other]]
+                    if recent >= own and _widen(intervals, recent, start, stop):
                         continue
                     edge = _find_edge(
                         adjacency_start, adjacency_other, adjacency_edge,

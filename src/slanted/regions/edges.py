@@ -69,15 +69,20 @@ def boundary_intervals(labels: Ints, runs: Runs, adjacency: Adjacency) -> Ints:
     The paper does not say how "within 2 pixels of the boundary" is measured. Here B_ij are the
     pixels of S_i ∪ S_j within chessboard distance 2 of a pixel of the other of the two.
     """
-    inputs = labels, *runs, *adjacency, BOUNDARY_REACH
+    inputs = run_labels(labels, runs), labels.shape[1], *runs, *adjacency, BOUNDARY_REACH
     return share_rows(len(labels), bound(intervals_of_rows, inputs))
 
 
 def segment_sets(labels: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
     """Return the pixels of S_i of each segment, in raster order, and the start of each share."""
     begin = runs[0]
-    label = labels.reshape(-1)[begin[:-1]]
-    return gather_sets(np.stack([label, begin[:-1], begin[1:]], axis=1), count)
+    intervals = np.stack([run_labels(labels, runs), begin[:-1], begin[1:]], axis=1)
+    return gather_sets(intervals, count)
+
+
+def run_labels(labels: Ints, runs: Runs) -> Ints:
+    """Return the label of each run."""
+    return labels.reshape(-1)[runs[0][:-1]]
 
 
 def gather_sets(intervals: Ints, count: int) -> tuple[Ints, Starts]:

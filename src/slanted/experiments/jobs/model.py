@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from slanted.experiments.jobs.frames import FrameJob
@@ -78,6 +79,7 @@ class ConvergenceJob(FrameJob):
 def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     """Return what the first discrete problem of a pair comes to after each of `LOOKS` sweeps."""
     from slanted.inference.convex_bp import solve
+    from slanted.inference.messages_topology import build_topology
     from slanted.inference.pcbp import data_scale, lowest_disparity
     from slanted.inference.terms import WholeImage
     from slanted.matching.census import words_of_pair
@@ -98,8 +100,10 @@ def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     terms = terms.scaled(data_scale(terms.noise(planes), settings.model))
     labels = cheapest_labels(regions, planes, settings.model)
     graph = terms.graph(terms.particles(planes, labels, 0, None))
+    topology = build_topology(graph)
     looks: list[Solution] = []
-    for before, sweep in zip((0, *LOOKS), LOOKS, strict=False):
+    for before, sweep in pairwise((0, *LOOKS)):
+        last = looks[-1] if looks else None
         going_on = solve(
             graph,
             epsilon=settings.inference.epsilon,
@@ -107,7 +111,9 @@ def follow(left: object, right: object, settings: Settings) -> list[Solution]:
             check_every=sweep - before,
             gap_tolerance=0.0,
             progress_tolerance=0.0,
-            messages=looks[-1].messages if looks else None,
+            messages=None if last is None else last.messages,
+            topology=topology,
+            incumbent=None if last is None else (last.planes, last.labels),
         )
         looks.append(going_on)
     return looks
