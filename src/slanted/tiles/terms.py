@@ -148,7 +148,7 @@ class TiledImage:
             graph,
             part,
             sweeps_per_exchange=SWEEPS_PER_EXCHANGE,
-            rounds=-(-sweeps // SWEEPS_PER_EXCHANGE),
+            rounds=sweeps,  # of each other, tiles hear in exchanges only
             topology=topology,
             incumbent=incumbent,
             **tolerances(self.settings),
