@@ -30,16 +30,28 @@ if len(sys.argv) == 1:
 board = np.zeros((CORNERS[0] * CORNERS[1], 3), np.float32)
 board[:, :2] = np.mgrid[: CORNERS[0], : CORNERS[1]].T.reshape(-1, 2) * SQUARE_METERS
 seen = {"left": [], "right": []}
-for left_file in sorted((folder / "board").glob("left_*")):
+left_files = sorted((folder / "board").glob("left_*"))
+for left_file in left_files:
     files = {"left": left_file, "right": left_file.with_name(f"right_{left_file.name[5:]}")}
     grey = {side: cv2.imread(str(file), cv2.IMREAD_GRAYSCALE) for side, file in files.items()}
+    if any(image is None for image in grey.values()):
+        print(f"left out: {left_file.name}, which has no right_{left_file.name[5:]} beside it")
+        continue
     found = {side: cv2.findChessboardCornersSB(image, CORNERS) for side, image in grey.items()}
     if all(ok for ok, _ in found.values()):
         for side, (_, corners) in found.items():
             seen[side].append(corners)
+    else:
+        print(f"left out: {left_file.name}, where a camera does not see all corners")
 count = len(seen["left"])
+if count < 3:
+    sys.exit(
+        f"{folder / 'board'}: expected pictures left_01.png, right_01.png, … of a board with "
+        f"{CORNERS[0]} × {CORNERS[1]} inner corners (CORNERS above), seen by both cameras; it was "
+        f"found in {count} of {len(left_files)} pairs"
+    )
 size = grey["left"].shape[::-1]
-print(f"the board was found by both cameras in {count} pairs of pictures")
+print(f"the board was found by both cameras in {count} of {len(left_files)} pairs of pictures")
 
 # 2. Calibrate each camera, then how they stand to each other.
 boards = [board] * count
@@ -82,4 +94,5 @@ for name in ("mesh.glb", "mesh.ply", "cloud.ply"):
     for file, data in export(name, source).items():
         (folder / file).write_bytes(data)
 depth = cameras.depth(result.disparity)
-print(f"depths from {np.nanmin(depth):.2f} to {np.nanmax(depth):.2f} m; the mesh is mesh.glb")
+print(f"depths from {np.nanmin(depth):.2f} to {np.nanmax(depth):.2f} m, in the median "
+      f"{np.nanmedian(depth):.2f}; the mesh is mesh.glb")  # fmt: skip

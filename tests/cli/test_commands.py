@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from slanted.cli import main
+from slanted.cli.options import load_calibration
+from slanted.errors import SlantedWarning
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
 from slanted.settings import Settings
@@ -32,10 +34,10 @@ def pair(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments):
+def run(*arguments, code=0):
     with pytest.raises(SystemExit) as exited:
         main(arguments)
-    assert exited.value.code in (0, None)
+    assert (exited.value.code or 0) == code
 
 
 def test_run_writes_what_it_says(pair, capsys):
@@ -77,6 +79,16 @@ def test_run_with_calibration_adds_depth_in_metres(pair):
     assert head.startswith(b"ply\nformat binary_little_endian")
 
 
+def test_a_calibration_of_other_images_is_doubted(pair):
+    (pair / "calib.txt").write_text("P0: 500 0 300 0 0 500 230 0 0 0 1 0\n"
+                                    "P1: 500 0 300 -60 0 500 230 0 0 0 1 0\n")  # fmt: skip
+    with pytest.warns(SlantedWarning, match=r"calib\.txt: its principal point \(300, 230\)"):
+        load_calibration(
+            (240, 360), calib=pair / "calib.txt", calib_right=None, baseline_unit=None,
+            fx=None, baseline=None,
+        )  # fmt: skip
+
+
 def test_run_can_stop_after_matching(pair, capsys):
     run(
         "run", "left.png", "right.png", "-o", "out", "--stop-after", "matching", "--json", "--quiet"
@@ -104,6 +116,22 @@ def test_a_second_run_leaves_nothing_of_the_first(pair):
     record = json.loads((pair / "out/run.json").read_text())
     assert record["inputs"] == {"left": "left.png", "right": "right.png"}
     assert record["searched"]["low"] == 0 < record["searched"]["high"]
+
+
+def test_files_that_no_run_wrote_are_never_replaced(pair, capsys):
+    own = {name: f"my {name}".encode() for name in ("depth.npy", "mesh.ply", "ground_truth.pfm")}
+    for name, content in own.items():
+        (pair / name).write_bytes(content)
+    before = {file: file.read_bytes() for file in pair.iterdir() if file.is_file()}
+    run("run", "left.png", "right.png", "-o", ".", code=2)
+    said = capsys.readouterr().err
+    assert "expected a new folder or that of an earlier result" in said
+    assert "name another folder" in said
+    run("segment", "left.png", "-o", ".")
+    assert {file: file.read_bytes() for file in before} == before
+    run("run", "left.png", "right.png", "-o", "out", "--quiet")
+    run("segment", "left.png", "-o", "out", code=2)
+    assert "got that of a result" in capsys.readouterr().err
 
 
 def test_a_pair_with_negative_disparities(pair, capsys):

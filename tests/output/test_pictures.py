@@ -7,6 +7,7 @@ import pytest
 
 from slanted.errors import InputError
 from slanted.inference.pcbp import Inference, Iteration
+from slanted.labels import BoundaryLabel
 from slanted.model.energy import Energies
 from slanted.output.charts import (
     BOUND_COLOUR,
@@ -29,6 +30,7 @@ from slanted.output.pictures import (
     mosaic,
     paint_boundaries,
     paint_regions,
+    shown_labels,
 )
 from slanted.regions import build_regions
 
@@ -88,6 +90,18 @@ def test_boundaries_are_lines_between_segments():
     expected[:, 11] = True
     np.testing.assert_array_equal(line, expected)
     assert (IMAGE[9] == np.dstack([LABELS * 50] * 3)[9]).all()  # the image itself is left alone
+
+
+def test_who_is_in_front_is_told_at_the_boundary_not_by_centres():
+    labels = np.full((20, 24), 2, np.int32)
+    labels[3:, 3:10] = 1
+    labels[:3], labels[:, :3], labels[:, 14:] = 0, 0, 0  # left of 1, with most of it far right
+    regions = build_regions(labels)
+    assert regions.centre[0, 0] > regions.centre[1, 0]
+    edge = regions.edges.tolist().index([0, 1])
+    for label, shown in ((BoundaryLabel.LEFT_OCCLUSION, 2), (BoundaryLabel.RIGHT_OCCLUSION, 3)):
+        kinds = shown_labels(regions, np.full(len(regions.edges), label, np.int32))
+        assert kinds[edge] == shown
 
 
 def test_junctions_are_marked_by_kind():

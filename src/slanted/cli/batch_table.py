@@ -48,7 +48,8 @@ class BatchTable:
         elif record is not None and not self._quiet:
             click.echo(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}", err=True)
         elif begins and not self._quiet:
-            click.echo(f"{tally.total} pairs, {speed(tally)}", err=True)
+            pairs = "1 pair" if tally.total == 1 else f"{tally.total} pairs"
+            click.echo(f"{pairs}, {speed(tally)}", err=True)
 
     def interrupted(self, kept: str) -> None:
         """Say how many pairs are kept: workers may have finished some of which no tally knows."""

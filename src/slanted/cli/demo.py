@@ -37,7 +37,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.io import write_disparity, write_image
     from slanted.matching.interpolation import interpolate_background
     from slanted.output.folder import (
-        check_folder,
+        check_result_folder,
         disparity_picture,
         file_names,
         whole_folder,
@@ -54,7 +54,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.output.stored import TRUTH
     from slanted.pipeline import estimate
 
-    check_folder(output)
+    check_result_folder(output)
     with Report(quiet=quiet, as_json=as_json) as report:
         left, right, truth = load_motorcycle()
         compile_kernels(report)

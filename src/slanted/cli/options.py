@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.errors import FileError
+from slanted.errors import FileError, SlantedWarning
 from slanted.settings import Settings, leaves
 
 if TYPE_CHECKING:
@@ -115,6 +116,14 @@ def load_calibration(
                 calib,
                 f"expected the calibration of images of {width}×{height} pixels, got that of "
                 f"{across}×{down}; scale it with the images, or give --fx and --baseline",
+            )
+        x, y = calibration.cx_pixels, calibration.cy_pixels
+        if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
+            warnings.warn(
+                f"{calib}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
+                f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
+                SlantedWarning,
+                stacklevel=2,
             )
         return calibration
     refuse_without("--calib", {"--calib-right": calib_right, "--baseline-unit": baseline_unit})

@@ -71,7 +71,7 @@ def command(
     from slanted.io import read_disparity, read_image, read_labels
     from slanted.matching.images import check_pair
     from slanted.output.folder import (
-        check_folder,
+        check_result_folder,
         file_names,
         whole_folder,
         write_matched,
@@ -102,7 +102,7 @@ def command(
         labels = None if segments is None else read_labels(segments)
         for file, array in ((disparity, given), (valid, believed), (segments, labels)):
             check_size(file, array, images[0])
-        check_folder(output)
+        check_result_folder(output)
         compile_kernels(report)
         if stop_after is not None:
             matched, seconds = match_pair(images[0], images[1], settings, progress=report.progress)

@@ -46,7 +46,7 @@ def command(
     """
     from slanted.io import read_disparity, read_image, write_image, write_labels
     from slanted.matching.images import check_image
-    from slanted.output.folder import file_names, whole_folder
+    from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
     from slanted.output.pictures import (
         colour_segments,
@@ -76,7 +76,7 @@ def command(
         if "ucm" in chosen.method:
             ucm = make_ucm(pixels, chosen)
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
-        with whole_folder(output) as folder:
+        with segments_folder(output) as folder:
             write_labels(folder / "segments.npy", regions.labels)
             painted = with_legend(paint_regions(pixels, regions), regions_legend())
             means = Legend("segments in their mean colours")

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
+ALWAYS = ("disparity.pfm", "disparity.npy", "disparity_colour.png", SETTINGS)
+"""Files that every run writes, beside its record."""
 OPTIONAL = (
     *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
@@ -92,14 +94,54 @@ def check_folder(folder: Path) -> None:
         raise FileError(folder, f"cannot be a folder to write to ({error.strerror})") from error
 
 
-@contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to whose files all move to `folder` when the block ends well.
+def check_result_folder(folder: Path) -> None:
+    """Raise a FileError unless a result may be written there: no file but a result's is replaced.
 
-    If the block raises, or a file cannot take its place, nothing is left behind and `folder` stays
-    as it was.
+    Raises
+    ------
+    slanted.errors.FileError
+        If the folder cannot be written to, or holds files of a result's names without being one.
     """
     check_folder(folder)
+    if not folder.is_dir() or (folder / RECORD).exists():
+        return
+    taken = [name for name in (*ALWAYS, *OPTIONAL) if (folder / name).is_file()]
+    if taken:
+        others = f" and {len(taken) - 2} more" if len(taken) > 2 else ""
+        raise FileError(
+            folder,
+            "expected a new folder or that of an earlier result, but it holds files that would be "
+            f"replaced ({', '.join(taken[:2])}{others}) and no {RECORD}; name another folder",
+        )
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder for a result, whose files all move to `folder` when the block ends well.
+
+    What an earlier result left there is removed. If the block raises, or a file cannot take its
+    place, nothing is left behind and `folder` stays as it was.
+    """
+    check_result_folder(folder)
+    with _all_or_nothing(folder, (RECORD, *OPTIONAL)) as staging:
+        yield staging
+
+
+@contextmanager
+def segments_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder as `whole_folder` does, for segments alone, which are no result."""
+    check_folder(folder)
+    if (folder / RECORD).exists():
+        raise FileError(
+            folder, "expected a folder for segments, got that of a result; name another folder"
+        )
+    with _all_or_nothing(folder, ("ucm.png",)) as staging:
+        yield staging
+
+
+@contextmanager
+def _all_or_nothing(folder: Path, stale: Sequence[str]) -> Iterator[Path]:
+    """Move all files at once, and remove those that are `stale` unless they were written anew."""
     existed = folder.exists()
     staging = folder / f".{uuid.uuid4().hex[:12]}.partial"
     try:
@@ -107,11 +149,12 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         yield staging
         # The record goes last: a folder that has it is complete.
         names = sorted((file.name for file in staging.iterdir()), key=lambda name: name == RECORD)
-        for name in (*names, *OPTIONAL):
+        for name in (*names, *stale):
             if (folder / name).is_dir():
                 raise FileError(folder / name, "expected a file to replace, but it is a folder")
-        for name in (RECORD, *(name for name in OPTIONAL if name not in names)):
-            (folder / name).unlink(missing_ok=True)
+        for name in stale:
+            if name == RECORD or name not in names:
+                (folder / name).unlink(missing_ok=True)
         for name in names:
             (staging / name).replace(folder / name)
         staging.rmdir()

@@ -69,10 +69,10 @@ def open_result(folder: Path) -> OpenedResult:
         If it is no result, or is damaged.
     """
     if not (folder / RECORD).is_file() or not (folder / ARRAYS).is_file():
+        inside = next(iter(sorted(folder.glob(f"*/{ARRAYS}"))), None)
+        hint = "make one with slanted run" if inside is None else f"{inside.parent} is one"
         raise FileError(
-            folder,
-            f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; make one with "
-            "slanted run",
+            folder, f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; {hint}"
         )
     only_inside(folder, ARRAYS, RECORD, LEFT, RIGHT, TRUTH)
     record = read_record(folder / RECORD)

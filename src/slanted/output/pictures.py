@@ -32,8 +32,8 @@ JUNCTION4_COLOUR = (230, 0, 120)
 LABEL_COLOURS = {
     "coplanar": (0, 158, 115),
     "hinge": (240, 228, 66),
-    "left in front": (213, 94, 0),
-    "right in front": (86, 180, 233),
+    "left (above) in front": (213, 94, 0),
+    "right (below) in front": (86, 180, 233),
 }
 """Of boundaries; Okabe and Ito's set, safe for colour-blind readers."""
 UNKNOWN = Swatch("unknown", UNKNOWN_COLOUR)
@@ -273,13 +273,28 @@ def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int6
     """
     from slanted.labels import BoundaryLabel
 
-    first, second = regions.centre[regions.edges].transpose(1, 0, 2)
-    across = np.abs(second - first)
-    beside = across[:, 0] >= across[:, 1]
-    first_is_left = np.where(beside, first[:, 0] <= second[:, 0], first[:, 1] <= second[:, 1])
+    right, down = _across(regions)
+    first_is_left = np.where(np.abs(right) >= np.abs(down), right >= 0, down >= 0)
     first_in_front = labels == BoundaryLabel.LEFT_OCCLUSION
     kinds = np.where(labels >= BoundaryLabel.LEFT_OCCLUSION, 2, labels).astype(np.int64)
     return np.where((kinds == 2) & (first_in_front != first_is_left), 3, kinds)
+
+
+def _across(regions: Regions) -> NDArray[np.float64]:
+    """Return (2, E) how far right and down it is from the first segment to the second, at the
+    boundary: segments may bend round each other, so that their centres tell another story.
+    """  # noqa: D205
+    edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
+    pixels = regions.boundary_pixels
+    first = regions.labels.reshape(-1)[pixels] == regions.edges[edge, 0]
+    rows, columns = np.divmod(pixels, regions.labels.shape[1])
+
+    def centres(of: NDArray[np.bool_]) -> NDArray[np.float64]:
+        count = np.bincount(edge[of], minlength=regions.number_of_edges)
+        sums = [np.bincount(edge[of], at[of], regions.number_of_edges) for at in (columns, rows)]
+        return np.asarray(sums) / np.maximum(count, 1)
+
+    return centres(~first) - centres(first)
 
 
 def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
