@@ -67,7 +67,7 @@ def main() -> None:
 def synthetic_pair(folder: Path, pixels: int) -> tuple[Path, Path]:
     """Draw a pair of about so many pixels."""
     width = round(math.sqrt(1.5 * pixels))
-    scene = make_scene(width, round(pixels / width), seed=3)
+    scene = make_scene(width, round(pixels / width), seed=1)
     files = folder / f"{pixels}-left.png", folder / f"{pixels}-right.png"
     for file, image in zip(files, (scene.left, scene.right), strict=True):
         write_image(file, image)

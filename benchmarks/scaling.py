@@ -88,7 +88,7 @@ def peak_of(scene: Scene, settings: dict[str, str]) -> float:
 def scene_of(pixels: int) -> Scene:
     """Draw a pair of about so many pixels, as wide as KITTI's."""
     width = round(math.sqrt(3.3 * pixels))
-    return make_scene(width, round(pixels / width), seed=3, max_disparity=RANGE - 4.0)
+    return make_scene(width, round(pixels / width), seed=1, max_disparity=RANGE - 4.0)
 
 
 def along(axis: str, repeats: int, imports: float) -> dict[str, Any]:
