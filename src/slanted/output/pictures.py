@@ -281,9 +281,10 @@ def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int6
 
 
 def _across(regions: Regions) -> NDArray[np.float64]:
-    """Return (2, E) how far right and down it is from the first segment to the second, at the
-    boundary: segments may bend round each other, so that their centres tell another story.
-    """  # noqa: D205
+    """Return (2, E) how far right and down of the first segment the second lies, at the boundary.
+
+    Segments may bend round each other, so that their centres tell another story.
+    """
     edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels
     first = regions.labels.reshape(-1)[pixels] == regions.edges[edge, 0]
