@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from slanted.errors import FileError
+from slanted.output.stored import ARRAYS, RECORD
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 FOLDERS = (
@@ -38,7 +39,7 @@ COLUMNS = ("left", "right", "name")
 LARGEST_MANIFEST = 2**26
 DIGITS = r"\d{1,300}"
 """A number in a name; Python makes no number of many thousand digits."""
-RESULT = ("run.json", "result.npz")
+RESULT = (RECORD, ARRAYS)
 """Files of a result: its images are no new pair."""
 
 

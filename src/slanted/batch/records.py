@@ -86,12 +86,16 @@ def file_sizes(folder: Path) -> dict[str, int]:
 
 
 def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) -> bool:
-    """Return whether a record tells of a result with these settings and inputs that is all there.
+    """Return whether a record tells of a whole result with these settings and inputs."""
+    asked = (record.get("settings"), record.get("inputs")) == (settings, inputs)
+    return asked and is_whole(record, folder)
+
+
+def is_whole(record: dict[str, Any], folder: Path) -> bool:
+    """Return whether all files of a result are there.
 
     A machine that loses power may keep a file's name and lose its content.
     """
-    if (record.get("settings"), record.get("inputs")) != (settings, inputs):
-        return False
     try:
         found = file_sizes(folder)
     except OSError:
@@ -102,10 +106,9 @@ def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) ->
 def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
     """Return how many results are there, as a whole, that were made with these settings."""
     digest = settings_digest(settings)
-    folders = [output / name for name in names]
-    found = [(folder, read_record(folder / RECORD)) for folder in folders]
+    found = [(output / name, read_record(output / name / RECORD)) for name in names]
     return sum(
-        record is not None and is_same(record, folder, digest, record.get("inputs", ""))
+        record is not None and record.get("settings") == digest and is_whole(record, folder)
         for folder, record in found
     )
 

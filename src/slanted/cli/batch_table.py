@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.experiments.tables import plural
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -48,8 +50,7 @@ class BatchTable:
         elif record is not None and not self._quiet:
             click.echo(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}", err=True)
         elif begins and not self._quiet:
-            pairs = "1 pair" if tally.total == 1 else f"{tally.total} pairs"
-            click.echo(f"{pairs}, {speed(tally)}", err=True)
+            click.echo(f"{plural(tally.total, 'pair')}, {speed(tally)}", err=True)
 
     def interrupted(self, kept: str) -> None:
         """Say how many pairs are kept: workers may have finished some of which no tally knows."""
@@ -72,8 +73,7 @@ def speed(tally: Tally) -> str:
     """Return the rate so far and the time left, for people."""
     left = tally.seconds_left
     if left is None:
-        threads = "1 thread" if tally.threads == 1 else f"{tally.threads} threads"
-        return f"{tally.workers} at a time, {threads} each"
+        return f"{tally.workers} at a time, {plural(tally.threads, 'thread')} each"
     rate = f"{60 * tally.rate:.1f} a minute"
     return f"{rate}, {duration(left)} left"
 

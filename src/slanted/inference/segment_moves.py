@@ -133,7 +133,7 @@ def move_framed(
 def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
     """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
     labels = np.ascontiguousarray(labels)
-    rows = share(len(labels), lambda first, last: sum_rows(labels, lab, count, first, last))
+    rows = share(len(labels), bound(sum_rows, (labels, lab, count)))
     return np.asarray(sum(rows))
 
 

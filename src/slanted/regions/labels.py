@@ -82,12 +82,7 @@ def labels_from_user(array: Any, size: tuple[int, int]) -> Ints:
     """
     from slanted.segmentation.connectivity import split_connected
 
-    values = _integer_image(array, size)
-    bounds = np.iinfo(np.int32)
-    if values.min() < bounds.min or values.max() > bounds.max:
-        # 64-bit names such as hashes: only their being equal matters.
-        values = np.unique(values, return_inverse=True)[1].reshape(size)
-    return split_connected(values.astype(np.int32))
+    return split_connected(_integer_image(array, size))
 
 
 def _integer_image(labels: Any, size: tuple[int, int] | None) -> NDArray[np.integer]:

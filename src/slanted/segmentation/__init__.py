@@ -145,8 +145,6 @@ def _intersection(image: Image, lab: Any, ucm: Ucm, settings: SegmentationSettin
     for _ in range(ROUNDS):
         cells = slic(lab, asked, settings.slic)
         joint = cells.astype(np.int64) * (int(regions.max()) + 1) + regions
-        if joint.max() <= np.iinfo(np.int32).max:
-            joint = joint.astype(np.int32)  # as all other labels are: each type is compiled anew
         pieces = connected_segments(joint, lab, tiny)
         found = int(pieces.max()) + 1
         misfit = abs(found / count - 1)

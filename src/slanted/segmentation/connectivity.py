@@ -63,8 +63,13 @@ def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
     """Give the 4-connected parts of equal labels numbers 0 … n−1, in raster order."""
     from slanted.regions.run_kernels import number_pieces
 
+    bounds = np.iinfo(np.int32)
+    if labels.dtype != np.int32 and not bounds.min <= labels.min() <= labels.max() <= bounds.max:
+        # 64-bit names such as hashes: only their being equal matters.
+        labels = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
     parts = np.empty(labels.shape, np.int32)
-    number_pieces(np.ascontiguousarray(labels), parts)
+    # Of one type, whatever they were: the kernel is compiled for each.
+    number_pieces(np.ascontiguousarray(labels, np.int32), parts)
     return parts
 
 
