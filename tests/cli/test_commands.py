@@ -10,9 +10,10 @@ import pytest
 
 from slanted.cli import main
 from slanted.cli.options import load_calibration
-from slanted.errors import SlantedWarning
+from slanted.errors import FileError, SlantedWarning
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
+from slanted.output.folder import whole_folder
 from slanted.settings import Settings
 
 STAGES = [
@@ -79,10 +80,12 @@ def test_run_with_calibration_adds_depth_in_metres(pair):
     assert head.startswith(b"ply\nformat binary_little_endian")
 
 
-def test_a_calibration_of_other_images_is_doubted(pair):
-    (pair / "calib.txt").write_text("P0: 500 0 300 0 0 500 230 0 0 0 1 0\n"
-                                    "P1: 500 0 300 -60 0 500 230 0 0 0 1 0\n")  # fmt: skip
-    with pytest.warns(SlantedWarning, match=r"calib\.txt: its principal point \(300, 230\)"):
+@pytest.mark.parametrize("centre", [(300, 120), (180, 230)])
+def test_a_calibration_of_other_images_is_doubted(pair, centre):
+    x, y = centre
+    (pair / "calib.txt").write_text(f"P0: 500 0 {x} 0 0 500 {y} 0 0 0 1 0\n"
+                                    f"P1: 500 0 {x} -60 0 500 {y} 0 0 0 1 0\n")  # fmt: skip
+    with pytest.warns(SlantedWarning, match=rf"calib\.txt: its principal point \({x}, {y}\)"):
         load_calibration(
             (240, 360), calib=pair / "calib.txt", calib_right=None, baseline_unit=None,
             fx=None, baseline=None,
@@ -127,6 +130,8 @@ def test_files_that_no_run_wrote_are_never_replaced(pair, capsys):
     said = capsys.readouterr().err
     assert "expected a new folder or that of an earlier result" in said
     assert "name another folder" in said
+    with pytest.raises(FileError, match="name another folder"), whole_folder(pair):
+        pytest.fail("a folder with the user's own files was taken")
     run("segment", "left.png", "-o", ".")
     assert {file: file.read_bytes() for file in before} == before
     run("run", "left.png", "right.png", "-o", "out", "--quiet")

@@ -11,7 +11,7 @@ import naive_inference as naive
 from inference.graphs import paper_like, random_tables, small_map
 from slanted.inference.decode import Decoder
 from slanted.inference.decode_kernels import descend_coordinates
-from slanted.inference.decode_star_kernels import star_move
+from slanted.inference.decode_star_kernels import star_move, star_moves
 from slanted.inference.messages import build_problem
 from slanted.inference.messages_topology import build_topology
 from slanted.model.factor_graph import FactorGraph
@@ -59,6 +59,20 @@ def is_simple(graph, segment):
         for edge in held:
             partners[edge] |= held - {edge}
     return all(len(others) <= 2 for others in partners.values())
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_moves_that_are_not_kept_tell_which_stars_would_gain(seed):
+    graph = some_graph(seed)
+    planes, labels = random_states(graph, seed)
+    expected = [move_star(graph, i, planes.copy(), labels.copy()) for i in range(len(planes))]
+    due, states = np.ones(len(planes), np.bool_), (planes.copy(), labels.copy())
+    gained = star_moves(*tables_of(graph), *states, False, 0, len(planes), due)
+    np.testing.assert_array_equal(due, expected)
+    assert gained == any(expected)
+    np.testing.assert_array_equal(states[0], planes)
+    np.testing.assert_array_equal(states[1], labels)
 
 
 @settings(max_examples=60, deadline=None)

@@ -94,7 +94,7 @@ def test_boundaries_are_lines_between_segments():
 
 def test_who_is_in_front_is_told_at_the_boundary_not_by_centres():
     labels = np.full((20, 24), 2, np.int32)
-    labels[3:, 3:10] = 1
+    labels[6:, 3:10] = 1
     labels[:3], labels[:, :3], labels[:, 14:] = 0, 0, 0  # left of 1, with most of it far right
     regions = build_regions(labels)
     assert regions.centre[0, 0] > regions.centre[1, 0]
