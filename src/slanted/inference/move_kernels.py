@@ -22,6 +22,8 @@ SMALLEST_SEGMENT = 8
 """Pixels below which no move takes a segment."""
 MIXED = -1
 """Instead of a band: where several meet."""
+BLOCK = 8
+"""Pixels that are passed over at once if none is to be tried: bytes of a word."""
 SMALLEST_GAIN = 1e-9
 """By which a move must lower the energy; less is rounding."""
 
@@ -66,7 +68,7 @@ def move_pixels(
     planes: Floats,
     weights: MoveWeights,
     bands: Ints,
-    due: NDArray[np.bool_],
+    due: NDArray[np.uint8],
     band: int,
     backwards: bool,
 ) -> tuple[int, float]:
@@ -89,8 +91,9 @@ def move_pixels(
     bands
         (n,) which band each segment belongs to.
     due
-        (H + 2, W + 2) pixels that are to be tried. They are not again until one of the eight round
-        them has moved: colours and positions of their segments change too little to matter.
+        (H + 2, W + 2 or more, in whole blocks) 1 for pixels that are to be tried. They are not
+        again until one of the eight round them has moved: colours and positions of their segments
+        change too little to matter.
     band
         Pixels are tried that have segments of this band round them, and of no other; or, if it is
         `MIXED`, of several. What belongs to the band stays the same, so that bands can be done side
@@ -106,39 +109,47 @@ def move_pixels(
         Of the energy, the sum of what the moves changed.
     """
     height, width = matched.shape
+    blocks = due.view(np.uint64)  # of pixels, most of which need no second look
     ring = np.empty(8, np.int32)
     moves, change = 0, 0.0
     for i in range(height):
         y = height - 1 - i if backwards else i
-        above, here, below = labels[y], labels[y + 1], labels[y + 2]
-        for j in range(width):
-            x = width - 1 - j if backwards else j
-            old = here[x + 1]
-            if (
-                above[x + 1] == old
-                and below[x + 1] == old
-                and here[x] == old
-                and here[x + 2] == old
-            ):
+        for j in range(blocks.shape[1]):
+            block = blocks.shape[1] - 1 - j if backwards else j
+            if blocks[y + 1, block] == 0:
                 continue
-            elsewhere = band != MIXED and bands[old] != band
-            if elsewhere or not due[y + 1, x + 1] or sums[old, 0] <= SMALLEST_SEGMENT:
-                continue
-            ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
-            ring[7], ring[3] = here[x], here[x + 2]
-            ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
-            if _is_mixed(ring, bands, bands[old]) != (band == MIXED):
-                continue
-            due[y + 1, x + 1] = False
-            new, by = _best_move(x, y, old, ring, sums, lab, matched[y, x], right, planes, weights)
-            if new != old:
-                here[x + 1] = new
-                due[y : y + 3, x : x + 3] = True
-                _update_sums(sums, old, -1, x, y, lab)
-                _update_sums(sums, new, 1, x, y, lab)
-                moves += 1
-                change += by
+            for k in range(BLOCK):
+                x = BLOCK * block + (BLOCK - 1 - k if backwards else k) - 1
+                if not 0 <= x < width or not due[y + 1, x + 1]:
+                    continue
+                old = labels[y + 1, x + 1]
+                elsewhere = band != MIXED and bands[old] != band
+                if elsewhere or sums[old, 0] <= SMALLEST_SEGMENT:
+                    continue
+                _look_round(labels, x, y, ring)
+                if _is_mixed(ring, bands, bands[old]) != (band == MIXED):
+                    continue
+                due[y + 1, x + 1] = False
+                new, by = _best_move(
+                    x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
+                )
+                if new != old:
+                    labels[y + 1, x + 1] = new
+                    due[y : y + 3, x : x + 3] = True
+                    _update_sums(sums, old, -1, x, y, lab)
+                    _update_sums(sums, new, 1, x, y, lab)
+                    moves += 1
+                    change += by
     return moves, change
+
+
+@kernel
+def _look_round(labels: Ints, x: int, y: int, ring: Ints) -> None:
+    """Write the labels round a pixel, clockwise, of labels in a frame."""
+    above, here, below = labels[y], labels[y + 1], labels[y + 2]
+    ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
+    ring[7], ring[3] = here[x], here[x + 2]
+    ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
 
 
 @kernel

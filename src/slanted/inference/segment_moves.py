@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.move_kernels import (
+    BLOCK,
     MIXED,
     MoveWeights,
     move_pixels,
@@ -117,7 +118,7 @@ def move_framed(
     sums = segment_sums(labels, lab, len(planes))
     bands = (sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(labels), 1)).astype(np.int32)
     maps = (np.ascontiguousarray(each, np.float32) for each in (matched, right))
-    due = np.ones(framed.shape, np.bool_)
+    due = pixels_to_try(framed)
     inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, due
     moves, change = 0, 0.0
     for t in range(passes):
@@ -128,6 +129,20 @@ def move_framed(
         if not any(n for n, _ in found):
             break
     return moves, change
+
+
+def pixels_to_try(framed: Ints) -> NDArray[np.uint8]:
+    """Return 1 for pixels that share a side with another segment, as `move_pixels` takes them."""
+    height, width = framed.shape
+    due = np.zeros((height, -(-width // BLOCK) * BLOCK), np.uint8)
+    across = framed[1:-1, 2:-1] != framed[1:-1, 1:-2]
+    down = framed[2:-1, 1:-1] != framed[1:-2, 1:-1]
+    inside = due[1:-1, 1 : width - 1]
+    inside[:, :-1] = across
+    inside[:, 1:] |= across
+    inside[:-1] |= down
+    inside[1:] |= down
+    return due
 
 
 def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
