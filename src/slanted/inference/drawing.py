@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.pcbp import lowest_disparity
-from slanted.inference.plane_kernels import draw_planes, find_hidden
-from slanted.regions.structure import Floats, Regions
+from slanted.inference.plane_kernels import draw_rows, find_hidden
+from slanted.regions.structure import Floats, Ints, Regions
+from slanted.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
@@ -24,9 +25,15 @@ def draw_disparity(
     Where a plane leaves `lowest` … `highest`, behind infinity or nearer than was searched, the
     pixel gets the end of the range.
     """
-    disparity = np.empty(regions.labels.shape, np.float32)
-    draw_planes(regions.labels, regions.centre, planes, disparity)
-    return np.clip(disparity, np.float32(lowest), np.float32(highest))
+    disparity = draw_planes(regions.labels, regions.centre, planes)
+    return np.clip(disparity, np.float32(lowest), np.float32(highest), out=disparity)
+
+
+def draw_planes(labels: Ints, centre: Floats, planes: Floats) -> NDArray[np.float32]:
+    """Return (H, W) disparity of planes about some centres, (n, 3) and (n, 2), in (H, W) labels."""
+    disparity = np.empty(labels.shape, np.float32)
+    share(len(labels), bound(draw_rows, (labels, centre, planes), disparity))
+    return disparity
 
 
 def drawn_range(
@@ -40,5 +47,5 @@ def drawn_range(
 def hidden_pixels(disparity: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return (H, W), which pixels of the left view the right one does not show."""
     hidden = np.empty(disparity.shape, np.bool_)
-    find_hidden(disparity, hidden)
+    share(len(hidden), bound(find_hidden, (disparity,), hidden))
     return hidden

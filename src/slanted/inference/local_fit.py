@@ -99,13 +99,15 @@ def sampled_residuals(
     only a part of it: the whole image's sample is taken.
     """
     matches = observations.segments
-    size = np.diff(matches.start)
-    if number is None:
-        chosen = np.arange(0, len(matches.du), NOISE_SAMPLED)
-    else:
-        places = np.arange(len(matches.du)) + np.repeat(number - matches.start[:-1], size)
-        chosen = np.flatnonzero(places % NOISE_SAMPLED == 0)
-    a, b, c = planes[np.repeat(np.arange(len(planes), dtype=np.int32), size)[chosen]].T
+    begin, size = matches.start[:-1], np.diff(matches.start)
+    number = begin if number is None else number
+    # Those whose number among all is a multiple: how many of each segment, and where they are.
+    before = -(-number // NOISE_SAMPLED)
+    count = -(-(number + size) // NOISE_SAMPLED) - before
+    first = begin + before * NOISE_SAMPLED - number
+    rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    chosen = np.repeat(first, count) + NOISE_SAMPLED * rank
+    a, b, c = np.repeat(planes, count, axis=0).T
     du, dv, disparity = (v[chosen] for v in (matches.du, matches.dv, matches.disparity))
     residuals: Floats = np.abs(a * du + b * dv + c - disparity)
     return residuals

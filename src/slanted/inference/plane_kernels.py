@@ -133,16 +133,17 @@ def _least_squares(moments: NDArray[np.float64], spread: float, plane: NDArray[n
 
 
 @kernel
-def draw_planes(
+def draw_rows(
     labels: NDArray[np.int32],
     centre: NDArray[np.float64],
     planes: NDArray[np.float64],
+    first: int,
+    last: int,
     disparity: NDArray[np.float32],
 ) -> None:
-    """Write each pixel's disparity on the plane of its segment (paper, Eq. 1)."""
-    height, width = labels.shape
-    for y in range(height):
-        for x in range(width):
+    """Write each pixel's disparity on the plane of its segment (paper, Eq. 1), in some rows."""
+    for y in range(first, last):
+        for x in range(labels.shape[1]):
             i = labels[y, x]
             disparity[y, x] = (
                 planes[i, 0] * (x - centre[i, 0]) + planes[i, 1] * (y - centre[i, 1]) + planes[i, 2]
@@ -150,15 +151,17 @@ def draw_planes(
 
 
 @kernel
-def find_hidden(disparity: NDArray[np.float32], hidden: NDArray[np.bool_]) -> None:
-    """Mark the pixels of the left view that the right one does not show.
+def find_hidden(
+    disparity: NDArray[np.float32], first: int, last: int, hidden: NDArray[np.bool_]
+) -> None:
+    """Mark the pixels of the left view that the right one does not show, in some rows.
 
     A pixel is hidden if its place in the right view lies outside it, or if a pixel more than one
     disparity nearer falls on the same place, rounded.
     """
-    height, width = disparity.shape
+    width = disparity.shape[1]
     nearest = np.empty(width, np.float32)
-    for y in range(height):
+    for y in range(first, last):
         nearest[:] = -np.inf
         for x in range(width):
             place = int(np.rint(x - disparity[y, x]))

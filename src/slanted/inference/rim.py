@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.plane_kernels import draw_planes
+from slanted.inference.drawing import draw_planes
 from slanted.inference.rim_kernels import Map, RimRule, View, redecide_rows
 from slanted.matching.images import as_8_bit, as_grey
 from slanted.model.visibility import SLACK, right_view
@@ -85,8 +85,7 @@ def redecide_rims(
         How wide a rim is, and what looks alike.
     """
     found = np.array(matched, np.float32)
-    drawn = np.empty_like(found)
-    draw_planes(labels, np.zeros((len(planes), 2)), planes, drawn)
+    drawn = draw_planes(labels, np.zeros((len(planes), 2)), planes)
     inputs = (
         labels,
         planes,

@@ -39,11 +39,9 @@ from slanted.inference.move_kernels import (
     piece_origins,
     sum_rows,
 )
-from slanted.matching.patch_kernels import find_patches
+from slanted.matching.patch_kernels import SIDES, find_patches
 from slanted.model.planes import check_planes, shifted_planes
 from slanted.model.visibility import SLACK
-from slanted.regions.edges import adjacent_pairs
-from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Floats, Ints, Regions, Starts
 from slanted.segmentation.connectivity import rename, split_connected
 from slanted.threads import bound, share, together
@@ -306,14 +304,12 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     waiting = loose & (size < SMALLEST_PIECE)
     if not waiting.any() or waiting.all():
         return into
-    edges, length = adjacent_pairs(pieces, row_runs(pieces), len(size))
-    edges, length = np.concatenate([edges, edges[:, ::-1]]), np.tile(length, 2)
+    sides = _sides(pieces, waiting)
     while waiting.any():
-        here, there = into[edges].T
+        here, there = into[sides]
         usable = waiting[here] & ~waiting[there]
         # Pieces that have joined one another share one border with their neighbours.
-        pairs, border_of = np.unique(here[usable] * len(size) + there[usable], return_inverse=True)
-        border = np.bincount(border_of, length[usable])
+        pairs, border = np.unique(here[usable] * len(size) + there[usable], return_counts=True)
         here, there = np.divmod(pairs, len(size))
         order = np.lexsort((there, -border, here))
         here, best = np.unique(here[order], return_index=True)
@@ -322,17 +318,29 @@ def _join_small(pieces: Ints, size: Starts, loose: NDArray[np.bool_]) -> Starts:
     return into
 
 
+def _sides(pieces: Ints, wanted: NDArray[np.bool_]) -> Ints:
+    """Return (2, M) wanted pieces and the pieces beside them, once for each side of a pixel."""
+    rows, columns = np.divmod(np.flatnonzero(wanted[pieces]), pieces.shape[1])
+    found = []
+    for down, across in SIDES:
+        v, u = rows + down, columns + across
+        inside = (v >= 0) & (v < pieces.shape[0]) & (u >= 0) & (u < pieces.shape[1])
+        there = v[inside], u[inside]
+        found.append(np.stack([pieces[rows[inside], columns[inside]], pieces[there]]))
+    return np.concatenate(found, axis=1)
+
+
 def fit_patches(labels: Ints, first: int, matched: Map, core: NDArray[np.bool_]) -> Floats:
     """Return (m, 3) least-squares planes about (0, 0) of the segments `first`, first + 1, ….
 
     Fitted to the matches of `core`, which are small steps from one to the next and need no robust
-    fit. Slopes that a narrow patch
-    cannot tell are level: they are drawn to zero as if by one match a pixel away.
+    fit. Slopes that a narrow patch cannot tell are level: they are drawn to zero as if by one match
+    a pixel away.
     """
-    rows, columns = np.nonzero(core)
-    inside = labels[rows, columns] >= first  # small pieces may have cut into a patch
-    rows, columns = rows[inside], columns[inside]
-    number, d = labels[rows, columns] - first, matched[rows, columns].astype(np.float64)
+    pixels = np.flatnonzero(core)
+    pixels = pixels[labels.flat[pixels] >= first]  # small pieces may have cut into a patch
+    rows, columns = np.divmod(pixels, labels.shape[1])
+    number, d = labels.flat[pixels] - first, matched.flat[pixels].astype(np.float64)
     count = int(labels.max()) + 1 - first
 
     def total(values: NDArray[Any]) -> Floats:

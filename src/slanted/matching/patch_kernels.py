@@ -38,28 +38,44 @@ def find_patches(
     reached = ~candidate
     queue = np.empty((int(np.sum(candidate)), 2), np.int32)
     count = 0
-    for start in range(height * width):
-        if reached[start // width, start % width]:
-            continue
-        queue[0, 0], queue[0, 1] = start // width, start % width
-        reached[queue[0, 0], queue[0, 1]] = True
-        done, size = 0, 1
-        while done < size:
-            y, x = queue[done]
-            done += 1
-            for k in range(4):
-                v, u = y + SIDES[k][0], x + SIDES[k][1]
-                if not (0 <= v < height and 0 <= u < width) or reached[v, u]:
-                    continue
-                if abs(disparity[v, u] - disparity[y, x]) <= step:
-                    reached[v, u] = True
-                    queue[size, 0], queue[size, 1] = v, u
-                    size += 1
-        if size >= smallest:
-            for k in range(size):
-                patches[queue[k, 0], queue[k, 1]] = count
-            count += 1
+    for y in range(height):
+        for x in range(width):
+            if reached[y, x]:
+                continue
+            size = _reach(y, x, disparity, step, reached, queue)
+            if size >= smallest:
+                for k in range(size):
+                    patches[queue[k, 0], queue[k, 1]] = count
+                count += 1
     return patches
+
+
+@kernel
+def _reach(
+    row: int,
+    column: int,
+    disparity: NDArray[np.float32],
+    step: float,
+    reached: NDArray[np.bool_],
+    queue: NDArray[np.int32],
+) -> int:
+    """Write the pixels linked to one into the queue, mark them as reached and count them."""
+    height, width = disparity.shape
+    reached[row, column] = True
+    queue[0, 0], queue[0, 1] = row, column
+    done, size = 0, 1
+    while done < size:
+        y, x = queue[done]
+        done += 1
+        for k in range(4):
+            v, u = y + SIDES[k][0], x + SIDES[k][1]
+            if not (0 <= v < height and 0 <= u < width) or reached[v, u]:
+                continue
+            if abs(disparity[v, u] - disparity[y, x]) <= step:
+                reached[v, u] = True
+                queue[size, 0], queue[size, 1] = v, u
+                size += 1
+    return size
 
 
 @kernel

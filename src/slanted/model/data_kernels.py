@@ -31,13 +31,9 @@ def gather_matches(
         The fields of `Matches`.
     """
     known_start = np.zeros(len(start), np.int64)
-    for k in range(len(start) - 1):
-        count = 0
-        for p in pixels[start[k] : start[k + 1]]:
-            count += not np.isnan(disparity[p])
-        known_start[k + 1] = known_start[k] + count
-    total = known_start[-1]
-    du, dv, known, confidence = np.empty(total), np.empty(total), np.empty(total), np.empty(total)
+    # What is not used at the end takes no memory: nobody writes to it.
+    most = len(pixels)
+    du, dv, known, confidence = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     used = 0
     for k in range(len(start) - 1):
         row, row_end = 0, 0
@@ -51,7 +47,8 @@ def gather_matches(
                 known[used] = disparity[p]
                 confidence[used] = weight[p]
                 used += 1
-    return known_start, du, dv, known, confidence
+        known_start[k + 1] = used
+    return known_start, du[:used], dv[:used], known[:used], confidence[:used]
 
 
 @kernel

@@ -26,6 +26,7 @@ from slanted.model.potentials import (
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Floats, Ints, Regions
 from slanted.settings import ModelSettings, WeightSettings
+from slanted.threads import together
 
 
 @dataclass(frozen=True)
@@ -90,18 +91,23 @@ def energy(
     particles = check_planes(regions, planes)[:, None]
     labels = _check_edge_labels(regions, labels)
     edge = np.arange(len(labels))
-    boundary = boundary_cost(regions, observations, particles, settings.truncation)[:, :, 0]
-    compatibility = compatibility_cost(regions, particles, settings)[:, :, 0, 0]
+    pho, vis, seg, boundary, compatibility = together(
+        lambda: photometric_cost(regions, observations, particles),
+        lambda: visibility_cost(regions, observations, particles),
+        lambda: disparity_cost(regions, observations, particles, settings.truncation),
+        lambda: boundary_cost(regions, observations, particles, settings.truncation),
+        lambda: compatibility_cost(regions, particles, settings),
+    )
     jct, crs = junction_energies(regions, labels, settings)
     return Energies(
-        seg=float(disparity_cost(regions, observations, particles, settings.truncation).sum()),
-        bdy1=float((_OWNERSHIP[labels] * boundary).sum()),
-        bdy2=float(compatibility[edge, labels].sum()),
+        seg=float(seg.sum()),
+        bdy1=float((_OWNERSHIP[labels] * boundary[:, :, 0]).sum()),
+        bdy2=float(compatibility[edge, labels, 0, 0].sum()),
         jct=jct,
         crs=crs,
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
-        vis=float(visibility_cost(regions, observations, particles).sum()),
-        pho=float(photometric_cost(regions, observations, particles).sum()),
+        vis=float(vis.sum()),
+        pho=float(pho.sum()),
         own=float(own_cost(regions, observations, particles).sum()),
     )
 

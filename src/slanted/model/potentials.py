@@ -130,14 +130,18 @@ def compatibility_cost(regions: Regions, particles: Floats, settings: ModelSetti
     settings
         Of the model, for λ_occ, λ_hinge and λ_imp.
     """
-    tables: Floats = compatibility_tables(
-        edge_planes(regions, check_particles(regions, particles)),
-        *boundary_shape(regions),
-        settings.lambda_occ,
-        settings.lambda_hinge,
-        settings.lambda_imp,
-    )
-    return tables
+    planes = check_particles(regions, particles)
+    corners, corner_start, moments = boundary_shape(regions)
+
+    def some(first: int, last: int) -> Floats:
+        own = slice(first, last)
+        tables: Floats = compatibility_tables(
+            edge_planes(regions, planes, own), corners, corner_start[first : last + 1],
+            moments[own], settings.lambda_occ, settings.lambda_hinge, settings.lambda_imp,
+        )  # fmt: skip
+        return tables
+
+    return share_rows(regions.number_of_edges, some)
 
 
 def boundary_shape(regions: Regions) -> tuple[Floats, Starts, Floats]:

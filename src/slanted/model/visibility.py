@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from slanted.model.planes import check_particles
 from slanted.model.visibility_kernels import contradictions, project_matches
 from slanted.regions.structure import Floats, Ints, Regions, Starts
-from slanted.threads import share_rows
+from slanted.threads import bound, share, share_rows
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -46,8 +46,8 @@ class Unmatched:
 
 def right_view(disparity: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the matches as the right view sees them, (H, W), NaN where it knows none."""
-    right = np.full(disparity.shape, np.nan, np.float32)
-    project_matches(np.asarray(disparity, np.float32), right)
+    right = np.empty(disparity.shape, np.float32)
+    share(len(right), bound(project_matches, (np.asarray(disparity, np.float32),), right))
     return right
 
 

@@ -10,18 +10,23 @@ from slanted.regions.structure import Floats, Ints, Starts
 
 
 @kernel
-def project_matches(disparity: NDArray[np.float32], right: NDArray[np.float32]) -> None:
+def project_matches(
+    disparity: NDArray[np.float32], first: int, last: int, right: NDArray[np.float32]
+) -> None:
     """Write the disparity of the right view: each match at its place there, the nearest in front.
 
     Parameters
     ----------
     disparity
         (H, W) of the left view, NaN where unknown.
+    first, last
+        Rows to do.
     right
-        (H, W), NaN on entry.
+        (H, W), output.
     """
-    height, width = disparity.shape
-    for y in range(height):
+    width = disparity.shape[1]
+    for y in range(first, last):
+        right[y] = np.nan
         for x in range(width):
             d = disparity[y, x]
             if np.isnan(d):
