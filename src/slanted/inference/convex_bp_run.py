@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum, inf, nan
+from math import inf, nan
 from typing import Literal
 
 import numpy as np
 
 from slanted.errors import InputError
 from slanted.inference.decode import Decoder, Labelling
-from slanted.inference.messages import Messages, Problem, dual_terms, rounded_down
+from slanted.inference.messages import Messages, Problem, dual_terms, rounded_down, total
 from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology
@@ -130,7 +130,7 @@ class Run:
         if epsilon > 0:
             terms = dual_terms(self.graph, self.problem, self.messages, epsilon)
         self.bound = max(self.bound, bound)
-        self.rows.append((sweep, fsum(np.concatenate(terms)), bound, self.best.energy))
+        self.rows.append((sweep, total(terms), bound, self.best.energy))
         return self.best.energy - self.bound <= self._gap_tolerance
 
     def begin(self) -> bool:

@@ -97,17 +97,19 @@ def _add_conditional(
     """Add, for each label in a slot, the least reduced cost with the decided labels fixed."""
     slots = len(scope)
     least = np.full(LABELS, np.inf)
+    fixed, decided = 0, 0  # which bits of a state are, and what they are
+    for other in range(slots):
+        if other != slot and labels[scope[other]] != UNDECIDED:
+            shift = 2 * (slots - 1 - other)
+            fixed |= 3 << shift
+            decided |= labels[scope[other]] << shift
     for state in range(len(table)):
+        if state & fixed != decided:
+            continue
         value = table[state]
         for other in range(slots):
-            if other == slot:
-                continue
-            x = (state >> (2 * (slots - 1 - other))) & 3
-            decided = labels[scope[other]]
-            if decided == UNDECIDED:
-                value -= messages[other, x]
-            elif decided != x:
-                value = np.inf
+            if other != slot and labels[scope[other]] == UNDECIDED:
+                value -= messages[other, (state >> (2 * (slots - 1 - other))) & 3]
         own = (state >> (2 * (slots - 1 - slot))) & 3
         least[own] = min(least[own], value)
     for x in range(LABELS):

@@ -153,6 +153,7 @@ def infer(
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
     own: Potential | None = None,
+    right: NDArray[np.float32] | None = None,
     remembered: Remembered | None = None,
     start: Start | None = None,
     draws: int | None = None,
@@ -176,6 +177,8 @@ def infer(
         Census words of both views, for φ_pho; without them it is 0.
     own
         A potential of the user's own, φ_own; tiles know none.
+    right
+        D(p) as the right view sees it, if it is at hand.
     remembered
         Planes of the frame before, to be among the particles.
     start
@@ -193,7 +196,7 @@ def infer(
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
     if terms is None:
-        observations = observe(regions, matched, weights, lowest, words, own)
+        observations = observe(regions, matched, weights, lowest, words, own, right)
         terms = WholeImage(regions, observations, settings)
     if start is None:
         local = terms.local_planes()

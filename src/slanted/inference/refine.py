@@ -80,6 +80,13 @@ def infer_and_refine(
         The last segments, and the solution on them. ``inference.iterations`` and
         ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
     """
+
+    def maps() -> tuple[NDArray[np.uint8], Map]:
+        return lab_planes(image), right_view(matched)
+
+    # In tiles memory counts: maps are made anew each round, and what the next step does not need is
+    # let go. Otherwise they are kept.
+    kept = maps() if terms is None else None
     infer_whole = partial(
         infer,
         matched=matched,
@@ -87,6 +94,7 @@ def infer_and_refine(
         weights=weights,
         words=words,
         own=own,
+        right=None if kept is None else kept[1],
         remembered=remembered,
         watch=watch,
     )
@@ -96,13 +104,6 @@ def infer_and_refine(
 
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
     first, steps = found, list(found.iterations)
-
-    def maps() -> tuple[NDArray[np.uint8], Map]:
-        return lab_planes(image), right_view(matched)
-
-    # In tiles memory counts: maps are made anew each round, and what the next step does not need is
-    # let go. Otherwise they are kept.
-    kept = maps() if rounds and terms is None else None
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
         del regions

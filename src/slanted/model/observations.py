@@ -67,6 +67,7 @@ def observe(
     lowest: float = 0.0,
     words: Words | None = None,
     own: Potential | None = None,
+    right: NDArray[np.float32] | None = None,
 ) -> Observations:
     """Gather the initial disparity by segment and by boundary.
 
@@ -84,6 +85,8 @@ def observe(
         Census words of both views, for φ_pho; without them it is 0.
     own
         A potential of the user's own, φ_own.
+    right
+        (H, W) the disparity as the right view sees it, from `right_view`, if it is at hand.
 
     Raises
     ------
@@ -113,7 +116,8 @@ def observe(
 
     def gather_rest() -> Unmatched:
         start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
-        return Unmatched(start, pixels, right_view(given.astype(np.float32)), lowest, 1.0)
+        seen = right_view(given.astype(np.float32)) if right is None else right
+        return Unmatched(start, pixels, seen, lowest, 1.0)
 
     segments, boundaries, unmatched = together(
         lambda: gather(regions.pixel_order, regions.pixel_start, regions.centre),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.kernel import kernel
+from slanted.threads import together
 
 Labels = NDArray[np.int32]
 
@@ -40,10 +41,16 @@ def connected_segments(
     labels
         (H, W), numbered 0 … n−1 in the order of their first pixels.
     """
+    # Not above: regions need this module's connected parts.
+    from slanted.regions.edges import adjacency_lists, adjacent_pairs
+    from slanted.regions.run_kernels import row_runs
+
     parts = split_connected(labels)
     count = int(parts.max()) + 1
-    sizes, colours = _part_colours(lab, parts, count)
-    start, neighbours = _neighbour_lists(parts, count)
+    (sizes, colours), (start, neighbours, _) = together(
+        lambda: _part_colours(lab, parts, count),
+        lambda: adjacency_lists(adjacent_pairs(parts, row_runs(parts), count)[0], count),
+    )
     fewest, most = (1, count) if counts is None else counts
     root = np.arange(count, dtype=np.int32)
     chains = np.stack([np.full(count, -1, np.int32), np.arange(count, dtype=np.int32)])
@@ -108,42 +115,6 @@ def _renumber(labels: Labels, count: int) -> Labels:
             used += 1
         flat[p] = number[flat[p]]
     return labels
-
-
-@kernel
-def _neighbour_lists(parts: Labels, count: int) -> tuple[NDArray[np.int64], Labels]:
-    """Return each part's neighbours, as one list with the start of each part's share.
-
-    A neighbour stands there once for each edge of two pixels: finding the duplicates costs more
-    than meeting them again.
-    """
-    height, width = parts.shape
-    start = np.zeros(count + 2, np.int64)
-    neighbours = np.empty(0, np.int32)
-    for filling in range(2):
-        for y in range(height):
-            for x in range(width):
-                here = parts[y, x]
-                for step in range(2):
-                    if (x + 1 == width) if step == 0 else (y + 1 == height):
-                        continue
-                    there = parts[y, x + 1] if step == 0 else parts[y + 1, x]
-                    if here == there:
-                        continue
-                    if filling:
-                        neighbours[start[here + 1]] = there
-                        neighbours[start[there + 1]] = here
-                        start[here + 1] += 1
-                        start[there + 1] += 1
-                    else:
-                        start[here + 2] += 1
-                        start[there + 2] += 1
-        if not filling:
-            # start[k + 1] now walks from the first to one past the last neighbour of k.
-            for k in range(2, count + 2):
-                start[k] += start[k - 1]
-            neighbours = np.empty(start[count + 1], np.int32)
-    return start[: count + 1], neighbours
 
 
 @kernel

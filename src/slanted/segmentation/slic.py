@@ -29,7 +29,7 @@ from slanted.segmentation.slic_kernels import (
     cell_sums,
     move_cells,
 )
-from slanted.threads import bound, share
+from slanted.threads import bound, share, share_rows
 
 if TYPE_CHECKING:
     from slanted.settings import SlicSettings
@@ -136,7 +136,8 @@ def _assign_cells(
     move(-1.0)
     if disparity is not None:
         # Every cell starts with a level plane at its median disparity, then tilts.
-        planes[:, 2] = cell_medians(seen, columns, rows)
+        grid = seen, columns, rows
+        planes[:, 2] = share_rows(len(rows) - 1, bound(cell_medians, grid))
         move(2 * reach)
     for _ in range(settings.iterations):
         move(reach)

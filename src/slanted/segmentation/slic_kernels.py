@@ -118,15 +118,17 @@ def cell_medians(
     disparity: NDArray[np.float32],
     grid_columns: NDArray[np.int32],
     grid_rows: NDArray[np.int32],
+    first: int,
+    last: int,
 ) -> NDArray[np.float32]:
-    """Return (rows × columns,) medians of the known disparities in each cell of a grid, else 0.
+    """Return the medians of the known disparities in each cell of some rows of a grid, else 0.
 
     The upper one of an even number.
     """
-    across, down = len(grid_columns) - 1, len(grid_rows) - 1
-    medians = np.zeros(down * across, np.float32)
+    across = len(grid_columns) - 1
+    medians = np.zeros((last - first) * across, np.float32)
     known = np.empty(disparity.size, np.float32)
-    for i in range(down):
+    for i in range(first, last):
         for j in range(across):
             count = 0
             for y in range(grid_rows[i], grid_rows[i + 1]):
@@ -134,7 +136,7 @@ def cell_medians(
                     known[count] = disparity[y, x]
                     count += not np.isnan(disparity[y, x])
             if count > 0:
-                medians[i * across + j] = _select(known, count, count // 2)
+                medians[(i - first) * across + j] = _select(known, count, count // 2)
     return medians
 
 
