@@ -14,11 +14,11 @@ class RefinementSettings(Section):
     Not in the paper. Weights are beside a squared distance of 1 in 8-bit Lab, a pixel.
     """
 
-    rounds: int = setting(2, "Times that segments are refined; 0 = never.", low=0, high=100)
+    rounds: int = setting(1, "Times that segments are refined; 0 = never.", low=0, high=100)
     iterations: int = setting(
         1, "Times that particles are drawn anew after each round.", low=0, high=1000
     )
-    passes: int = setting(2, "Most passes over the image a round.", low=0, high=1000)
+    passes: int = setting(3, "Most passes over the image a round.", low=0, high=1000)
     position: float = setting(
         200.0,
         "Weight of the squared distance from the segment's centre, by the mean segment's size.",
@@ -52,7 +52,7 @@ class RefinementSettings(Section):
         high=1e9,
     )
     split_size: int = setting(
-        80,
+        30,
         "Smallest patch of matches off its plane that becomes a segment of its own; 0 = never.",
         unit="px",
         low=0,

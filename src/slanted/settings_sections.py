@@ -128,7 +128,7 @@ class ModelSettings(Section):
 class InferenceSettings(Section):
     """Particle convex belief propagation (paper §3.2)."""
 
-    particles: int = setting(8, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
+    particles: int = setting(7, "Planes a segment chooses from.", symbol="N", low=1, high=1000)
     iterations: int = setting(
         1,
         "Times that particles are drawn anew, before segments are refined; on segments of your own "
@@ -158,10 +158,10 @@ class InferenceSettings(Section):
         0.6, "Its factor from one iteration to the next.", low=0.0, high=1.0
     )
     mixture_neighbours: float = setting(
-        0.75, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
+        1.0, "Share of the mixture's particles that are neighbours' planes.", low=0.0, high=1.0
     )
-    sweeps: int = setting(4, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
-    check_every: int = setting(4, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
+    sweeps: int = setting(6, "Most message-passing sweeps an iteration.", low=0, high=1_000_000)
+    check_every: int = setting(6, "Sweeps between two looks at the bound.", low=1, high=1_000_000)
     gap_tolerance: float = setting(1e-6, "Stop when energy and bound are this close.", low=0.0)
     progress_tolerance: float = setting(
         1e-5, "Stop when the bound rises by less than this share between two looks.", low=0.0

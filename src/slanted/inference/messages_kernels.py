@@ -75,59 +75,63 @@ def add_rows(indices: Ints, rows: Floats, out: Floats) -> None:
 
 
 @kernel
-def _message_to_first(reduced: Floats, to_second: Floats, tau: float, out: Floats) -> None:
-    """Write smin over y_j of R(y_i, y_j) − λ_{j→α}(y_j)."""
-    count = len(out)
+def _message_to_first(
+    e: int, reduced: Floats, to_second: Floats, tau: float, row: int, out: Floats
+) -> None:
+    """Write smin over y_j of R(y_i, y_j) − λ_{j→α}(y_j) of an edge into a row of `out`."""
+    count = out.shape[1]
     for a in range(count):
-        row = reduced[a * count : (a + 1) * count]
         least = np.inf
         for b in range(count):
-            value = row[b] - to_second[b]
+            value = reduced[e, a * count + b] - to_second[e, b]
             least = value if value < least else least
         if tau > 0:
             total = 0.0
             for b in range(count):
-                total += np.exp((least - (row[b] - to_second[b])) / tau)
+                value = reduced[e, a * count + b] - to_second[e, b]
+                total += np.exp((least - value) / tau)
             least -= tau * np.log(total)
-        out[a] = least
+        out[row, a] = least
 
 
 @kernel
-def _message_to_second(reduced: Floats, to_first: Floats, tau: float, out: Floats) -> None:
+def _message_to_second(
+    e: int, reduced: Floats, to_first: Floats, tau: float, row: int, out: Floats
+) -> None:
     """Write smin over y_i of R(y_i, y_j) − λ_{i→α}(y_i), row by row: columns would be strided."""
-    count = len(out)
-    out[:] = np.inf
+    count = out.shape[1]
+    for b in range(count):
+        out[row, b] = np.inf
     for a in range(count):
-        row = reduced[a * count : (a + 1) * count]
-        message = to_first[a]
+        message = to_first[e, a]
         for b in range(count):
-            value = row[b] - message
-            out[b] = value if value < out[b] else out[b]
+            value = reduced[e, a * count + b] - message
+            out[row, b] = value if value < out[row, b] else out[row, b]
     if tau > 0:
         total = np.zeros(count)
         for a in range(count):
             for b in range(count):
-                total[b] += np.exp((out[b] - (reduced[a * count + b] - to_first[a])) / tau)
+                value = reduced[e, a * count + b] - to_first[e, a]
+                total[b] += np.exp((out[row, b] - value) / tau)
         for b in range(count):
-            out[b] -= tau * np.log(total[b])
+            out[row, b] -= tau * np.log(total[b])
 
 
 @kernel
 def _star_messages(
     segment: int, star: Lists, reduced: Floats, to_first: Floats, to_second: Floats,
-    counts: Floats, epsilon: float, incoming: Floats, belief: Floats,
+    counts: Floats, epsilon: float, incoming: Floats, row: int, beliefs: Floats,
 ) -> None:  # fmt: skip
-    """Write μ_{α→i} of each edge of a segment, a row each, and add them to `belief`."""
+    """Write μ_{α→i} of each edge of a segment, a row each, and add them to a row of `beliefs`."""
     start, edges, sides = star
     for place in range(start[segment], start[segment + 1]):
-        e = edges[place]
-        mu = incoming[place - start[segment]]
+        e, k = edges[place], place - start[segment]
         if sides[place] == 0:
-            _message_to_first(reduced[e], to_second[e], epsilon * counts[e], mu)
+            _message_to_first(e, reduced, to_second, epsilon * counts[e], k, incoming)
         else:
-            _message_to_second(reduced[e], to_first[e], epsilon * counts[e], mu)
-        for a in range(len(belief)):
-            belief[a] += mu[a]
+            _message_to_second(e, reduced, to_first, epsilon * counts[e], k, incoming)
+        for a in range(beliefs.shape[1]):
+            beliefs[row, a] += incoming[k, a]
 
 
 @kernel
@@ -139,7 +143,7 @@ def largest_share(members: Ints, start: Starts) -> int:
     return largest
 
 
-@kernel
+@kernel(error_model="numpy")
 def update_planes(
     members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats,
     plane_count: float, epsilon: float, to_first: Floats, to_second: Floats,
@@ -165,30 +169,40 @@ def update_planes(
     start, edges, sides = star
     states = plane_costs.shape[1]
     incoming = np.empty((largest_share(members, start), states))
+    belief = np.empty((1, states))
     for i in members:
-        belief = plane_costs[i].copy()
+        for a in range(states):
+            belief[0, a] = plane_costs[i, a]
         _star_messages(
-            i, star, reduced, to_first, to_second, counts, epsilon, incoming, belief
+            i, star, reduced, to_first, to_second, counts, epsilon, incoming, 0, belief
         )  # fmt: skip
         total = plane_count
         for place in range(start[i], start[i + 1]):
             total += counts[edges[place]]
         for place in range(start[i], start[i + 1]):
-            e = edges[place]
-            out = to_first[e] if sides[place] == 0 else to_second[e]
-            outgoing(incoming[place - start[i]], belief, counts[e] / total, out)
+            e, k = edges[place], place - start[i]
+            if sides[place] == 0:
+                outgoing(k, incoming, belief, counts[e] / total, e, to_first)
+            else:
+                outgoing(k, incoming, belief, counts[e] / total, e, to_second)
 
 
 @kernel
-def outgoing(incoming: Floats, belief: Floats, share: float, out: Floats) -> None:
-    """Write λ = μ − share · B, less its minimum."""
+def outgoing(
+    row: int, incoming: Floats, belief: Floats, share: float, target: int, out: Floats
+) -> None:
+    """Write λ = μ − share · B, less its minimum; μ is a row of `incoming`, λ one of `out`.
+
+    B is the only row of `belief`. Rows go by number because views of them take several times as
+    long as what is done with them.
+    """
     least = np.inf
-    for a in range(len(out)):
-        value = incoming[a] - share * belief[a]
-        out[a] = value
+    for a in range(out.shape[1]):
+        value = incoming[row, a] - share * belief[0, a]
+        out[target, a] = value
         least = value if value < least else least
-    for a in range(len(out)):
-        out[a] -= least
+    for a in range(out.shape[1]):
+        out[target, a] -= least
 
 
 @kernel
@@ -205,7 +219,7 @@ def plane_beliefs(
     incoming = np.empty((largest_share(members, star[0]), beliefs.shape[1]))
     for i in members:
         _star_messages(
-            i, star, reduced, to_first, to_second, counts, epsilon, incoming, beliefs[i - first]
+            i, star, reduced, to_first, to_second, counts, epsilon, incoming, i - first, beliefs
         )  # fmt: skip
     return beliefs
 

@@ -186,9 +186,9 @@ def soft_update_planes(
     start, edges, sides = star
     states = plane_costs.shape[1]
     incoming = np.empty((largest_share(members, start), states))
-    belief, power, values = np.empty(states), np.empty(states), np.empty(LABELS * states)
+    belief, power, values = np.empty((1, states)), np.empty(states), np.empty(LABELS * states)
     for i in members:
-        belief[:] = plane_costs[i]
+        belief[0] = plane_costs[i]
         for place in range(start[i], start[i + 1]):
             e, side, mu = edges[place], sides[place], incoming[place - start[i]]
             other = to_second[e] if side == 0 else to_first[e]
@@ -203,12 +203,11 @@ def soft_update_planes(
                     mu[a] = base - tau * np.log(mu[a])
                 else:
                     mu[a] = _exact_message(features, e, side, a, to_label, other, tau, values)
-                belief[a] += mu[a]
+                belief[0, a] += mu[a]
         share = 1.0 / (1 + start[i + 1] - start[i])
         for place in range(start[i], start[i + 1]):
-            e = edges[place]
-            out = to_first[e] if sides[place] == 0 else to_second[e]
-            outgoing(incoming[place - start[i]], belief, share, out)
+            out = to_first if sides[place] == 0 else to_second
+            outgoing(place - start[i], incoming, belief, share, edges[place], out)
 
 
 @kernel
