@@ -28,9 +28,9 @@ from slanted.inference.segment_moves import (
     move_framed,
     move_weights,
     partition_energy,
-    pixels_to_try,
     segment_sums,
     split_segments,
+    turns_of_pixels,
 )
 from slanted.regions import build_regions
 from slanted.segmentation.connectivity import split_connected
@@ -95,14 +95,17 @@ def test_moves_equal_their_naive_twin(labels, seed, passes):
 def test_moves_of_a_band_keep_sums_up_to_date_and_to_themselves(labels, seed):
     lab, matched, right, planes, weights = random_case(labels, seed)
     framed = np.pad(np.asarray(labels, np.int32), 1, constant_values=-1)
-    inner, due = framed[1:-1, 1:-1], pixels_to_try(framed)
+    inner = framed[1:-1, 1:-1]
     sums = segment_sums(inner, lab, len(planes))
-    bands = np.random.default_rng(seed).integers(0, 3, len(planes)).astype(np.int32)
-    for band in (0, 1, 2, MIXED):
+    bands = np.random.default_rng(seed).integers(1, 4, len(planes)).astype(np.uint8)
+    turns, due = turns_of_pixels(framed, bands)
+    inputs = framed, sums, lab, matched, right, planes, weights, bands, turns, due
+    for band in (1, 2, 3, MIXED):
         owners = bands[inner]
         others = np.where(owners == band, -1, inner)
-        move_pixels(framed, sums, lab, matched, right, planes, weights, bands, due, band, False)
+        move_pixels(*inputs, band, False)
         np.testing.assert_array_equal(sums, segment_sums(inner, lab, len(planes)))
+        np.testing.assert_array_equal(turns, turns_of_pixels(framed, bands)[0])
         if band != MIXED:
             np.testing.assert_array_equal(bands[inner], owners)
             np.testing.assert_array_equal(np.where(owners == band, -1, inner), others)

@@ -20,10 +20,13 @@ from slanted.regions.structure import Floats, Ints, Starts
 
 SMALLEST_SEGMENT = 8
 """Pixels below which no move takes a segment."""
-MIXED = -1
+MIXED = 255
 """Instead of a band: where several meet."""
 BLOCK = 8
 """Pixels that are passed over at once if none is to be tried: bytes of a word."""
+EACH_ONE, ALL_LOW = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Words with, of every byte, the lowest bit; all but the highest; all."""
 SMALLEST_GAIN = 1e-9
 """By which a move must lower the energy; less is rounding."""
 
@@ -67,12 +70,16 @@ def move_pixels(
     right: NDArray[np.float32],
     planes: Floats,
     weights: MoveWeights,
-    bands: Ints,
+    bands: NDArray[np.uint8],
+    turns: NDArray[np.uint8],
     due: NDArray[np.uint8],
-    band: int,
+    turn: int,
     backwards: bool,
 ) -> tuple[int, float]:
-    """Move pixels between the segments of a band, each once at most, to where energy falls most.
+    """Move the pixels whose turn it is, each once at most, to where energy falls most.
+
+    Pixels go to segments round them. While it is a band's turn these are of the band, so that what
+    belongs to it stays the same and bands can be done side by side.
 
     Parameters
     ----------
@@ -89,15 +96,16 @@ def move_pixels(
     weights
         See `MoveWeights`.
     bands
-        (n,) which band each segment belongs to.
+        (n,) which band each segment belongs to, from 1 on.
+    turns
+        (H + 2, W + 2 or more, in whole blocks) the band of the segments within a pixel of each
+        pixel, or `MIXED`, if they are of several; kept up to date.
     due
-        (H + 2, W + 2 or more, in whole blocks) 1 for pixels that are to be tried. They are not
-        again until one of the eight round them has moved: colours and positions of their segments
-        change too little to matter.
-    band
-        Pixels are tried that have segments of this band round them, and of no other; or, if it is
-        `MIXED`, of several. What belongs to the band stays the same, so that bands can be done side
-        by side.
+        The same for pixels that are to be tried, 0 for others. They are not again until one of the
+        eight round them has moved: colours and positions of their segments change too little to
+        matter.
+    turn
+        A band, or `MIXED`.
     backwards
         Whether to go over the image against raster order.
 
@@ -108,34 +116,39 @@ def move_pixels(
     change
         Of the energy, the sum of what the moves changed.
     """
-    height, width = matched.shape
-    blocks = due.view(np.uint64)  # of pixels, most of which need no second look
+    height = len(matched)
+    blocks = due.view(np.uint64)
+    wanted = EACH_ONE * np.uint64(turn)
     ring = np.empty(8, np.int32)
     moves, change = 0, 0.0
     for i in range(height):
         y = height - 1 - i if backwards else i
         for j in range(blocks.shape[1]):
             block = blocks.shape[1] - 1 - j if backwards else j
-            if blocks[y + 1, block] == 0:
+            # Of most blocks no more is looked at: bytes are 0 where it is a pixel's turn, and only
+            # these have no highest bit of their own or carried from the others.
+            differ = blocks[y + 1, block] ^ wanted
+            if ((differ & ALL_LOW) + ALL_LOW) | differ | ALL_LOW == ALL_BITS:
                 continue
             for k in range(BLOCK):
-                x = BLOCK * block + (BLOCK - 1 - k if backwards else k) - 1
-                if not 0 <= x < width or not due[y + 1, x + 1]:
+                place = BLOCK * block + (BLOCK - 1 - k if backwards else k)
+                if due[y + 1, place] != turn:
                     continue
-                old = labels[y + 1, x + 1]
-                elsewhere = band != MIXED and bands[old] != band
-                if elsewhere or sums[old, 0] <= SMALLEST_SEGMENT:
+                x, old = place - 1, labels[y + 1, place]
+                if sums[old, 0] <= SMALLEST_SEGMENT:
                     continue
+                due[y + 1, place] = 0
                 _look_round(labels, x, y, ring)
-                if _is_mixed(ring, bands, bands[old]) != (band == MIXED):
-                    continue
-                due[y + 1, x + 1] = False
                 new, by = _best_move(
                     x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
                 )
                 if new != old:
-                    labels[y + 1, x + 1] = new
-                    due[y : y + 3, x : x + 3] = True
+                    labels[y + 1, place] = new
+                    if turn == MIXED:
+                        _take_turns(labels, bands, x, y, turns)
+                    for v in range(y, y + 3):
+                        for u in range(x, x + 3):
+                            due[v, u] = turns[v, u]
                     _update_sums(sums, old, -1, x, y, lab)
                     _update_sums(sums, new, 1, x, y, lab)
                     moves += 1
@@ -153,12 +166,19 @@ def _look_round(labels: Ints, x: int, y: int, ring: Ints) -> None:
 
 
 @kernel
-def _is_mixed(ring: Ints, bands: Ints, band: int) -> bool:
-    """Tell whether a segment in the ring is of another band."""
-    mixed = False
-    for k in range(8):
-        mixed |= ring[k] >= 0 and bands[ring[k]] != band
-    return mixed
+def _take_turns(
+    labels: Ints, bands: NDArray[np.uint8], x: int, y: int, turns: NDArray[np.uint8]
+) -> None:
+    """Find out anew whose turn the pixels within one of a pixel are; labels are in a frame."""
+    height, width = labels.shape
+    for v in range(max(y, 1), min(y + 3, height - 1)):
+        for u in range(max(x, 1), min(x + 3, width - 1)):
+            turn = bands[labels[v, u]]
+            for b in range(v - 1, v + 2):
+                for a in range(u - 1, u + 2):
+                    if labels[b, a] >= 0 and bands[labels[b, a]] != turn:
+                        turn = MIXED
+            turns[v, u] = turn
 
 
 @kernel

@@ -114,25 +114,36 @@ def move_framed(
     """
     labels = framed[1:-1, 1:-1]
     sums = segment_sums(labels, lab, len(planes))
-    bands = (sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(labels), 1)).astype(np.int32)
+    bands = (1 + sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(labels), 1)).astype(np.uint8)
     maps = (np.ascontiguousarray(each, np.float32) for each in (matched, right))
-    due = pixels_to_try(framed)
-    inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, due
+    turns, due = turns_of_pixels(framed, bands)
+    inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, turns, due
     moves, change = 0, 0.0
     for t in range(passes):
         backwards = t % 2 == 1
-        bands_alone = [partial(move_pixels, *inputs, band, backwards) for band in range(BANDS)]
-        found = [*together(*bands_alone), move_pixels(*inputs, MIXED, backwards)]
+        alone = [partial(move_pixels, *inputs, 1 + band, backwards) for band in range(BANDS)]
+        found = [*together(*alone), move_pixels(*inputs, MIXED, backwards)]
         moves, change = moves + sum(n for n, _ in found), change + sum(by for _, by in found)
         if not any(n for n, _ in found):
             break
     return moves, change
 
 
-def pixels_to_try(framed: Ints) -> NDArray[np.uint8]:
-    """Return 1 for pixels that share a side with another segment, as `move_pixels` takes them."""
+def turns_of_pixels(
+    framed: Ints, bands: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the band of the segments round each pixel, and the same where a pixel may move.
+
+    Both as `move_pixels` takes them: 0 in the frame and, in the second, for pixels that share no
+    side with another segment.
+    """
+    import cv2
+
     height, width = framed.shape
-    due = np.zeros((height, -(-width // BLOCK) * BLOCK), np.uint8)
+    turns, due = np.zeros((2, height, -(-width // BLOCK) * BLOCK), np.uint8)
+    own, window = bands[framed[1:-1, 1:-1]], np.ones((3, 3), np.uint8)
+    alike = cv2.dilate(own, window) == cv2.erode(own, window)
+    turns[1:-1, 1 : width - 1] = np.where(alike, own, np.uint8(MIXED))
     across = framed[1:-1, 2:-1] != framed[1:-1, 1:-2]
     down = framed[2:-1, 1:-1] != framed[1:-2, 1:-1]
     inside = due[1:-1, 1 : width - 1]
@@ -140,7 +151,8 @@ def pixels_to_try(framed: Ints) -> NDArray[np.uint8]:
     inside[:, 1:] |= across
     inside[:-1] |= down
     inside[1:] |= down
-    return due
+    due *= turns
+    return turns, due
 
 
 def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
