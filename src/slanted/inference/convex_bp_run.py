@@ -10,12 +10,20 @@ import numpy as np
 
 from slanted.errors import InputError
 from slanted.inference.decode import Decoder, Labelling
-from slanted.inference.messages import Messages, Problem, dual_terms, rounded_down, total
+from slanted.inference.messages import (
+    Messages,
+    Problem,
+    dual_terms,
+    rounded_down,
+    roundings,
+    total,
+)
 from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology
 from slanted.model.factor_graph import FactorGraph
 from slanted.regions.structure import Ints
+from slanted.threads import together
 
 Rule = Literal["gap", "progress", "sweeps"]
 
@@ -125,8 +133,11 @@ class Run:
 
     def check(self, sweep: int, epsilon: float) -> bool:
         """Evaluate dual and bound, write them down, and return whether the gap is closed."""
-        terms = dual_terms(self.graph, self.problem, self.messages, 0.0)
-        bound = rounded_down(self.graph, self.messages, terms)
+        terms, made_by = together(
+            lambda: dual_terms(self.graph, self.problem, self.messages, 0.0),
+            lambda: roundings(self.graph, self.messages),
+        )
+        bound = rounded_down(terms, made_by)
         if epsilon > 0:
             terms = dual_terms(self.graph, self.problem, self.messages, epsilon)
         self.bound = max(self.bound, bound)

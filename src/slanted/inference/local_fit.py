@@ -107,7 +107,7 @@ def sampled_residuals(
     first = begin + before * NOISE_SAMPLED - number
     rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     chosen = np.repeat(first, count) + NOISE_SAMPLED * rank
-    a, b, c = np.repeat(planes, count, axis=0).T
+    a, b, c = (np.repeat(parameter, count) for parameter in planes.T)
     du, dv, disparity = (v[chosen] for v in (matches.du, matches.dv, matches.disparity))
     residuals: Floats = np.abs(a * du + b * dv + c - disparity)
     return residuals
@@ -117,7 +117,8 @@ def noise_of_residuals(residuals: Floats) -> float:
     """Return the deviation of a normal distribution with as many small residuals."""
     if residuals.size == 0:
         return 0.0
-    return float(np.quantile(residuals, NOISE_QUANTILE)) / NOISE_QUANTILE_OF_ONE
+    place = int(NOISE_QUANTILE * (residuals.size - 1))
+    return float(np.partition(residuals, place)[place]) / NOISE_QUANTILE_OF_ONE
 
 
 def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from math import fsum, inf
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.inference.messages_kernels import Floats, Junctions, add_rows, edges_to_labels
@@ -199,7 +201,8 @@ def dual(
 
 def certified_bound(graph: FactorGraph, messages: Messages) -> float:
     """Return a number that no labelling's energy is below: D_0(λ) less what rounding may add."""
-    return rounded_down(graph, messages, dual_terms(graph, build_problem(graph), messages, 0.0))
+    terms = dual_terms(graph, build_problem(graph), messages, 0.0)
+    return rounded_down(terms, roundings(graph, messages))
 
 
 def dual_terms(
@@ -249,14 +252,12 @@ def reparametrised(
     return planes, labels
 
 
-def rounded_down(graph: FactorGraph, messages: Messages, terms: list[Floats]) -> float:
-    """Sum the terms of D_0, exactly, and subtract the largest error that rounding made in them.
+Roundings = list[tuple[NDArray[Any] | int, NDArray[Any]]]
+"""k and Λ of the terms of each kind; see `rounded_down`."""
 
-    A term is the least of sums s of a cost and k messages. Each of the k operations errs by at most
-    half a unit of its result, which is at most |s| + Λ, Λ the sum of the messages' largest
-    magnitudes. So a true sum is at least s − k u (|s| + Λ), which grows with s: the least
-    computed sum bounds them all, and large costs elsewhere in a table do not matter.
-    """
+
+def roundings(graph: FactorGraph, messages: Messages) -> Roundings:
+    """Return how many operations make each term of D_0, and how large messages are in them."""
     first, second, label = (
         np.abs(m).max(axis=1, initial=0.0)
         for m in (messages.to_first, messages.to_second, messages.to_label)
@@ -273,13 +274,24 @@ def rounded_down(graph: FactorGraph, messages: Messages, terms: list[Floats]) ->
     )
     plane_additions = np.bincount(ends, minlength=planes)
     label_additions = 1 + np.bincount(slots, minlength=labels)
-    slack = [
-        3 * (np.abs(terms[0]) + first + second + label),
-        3 * (np.abs(terms[1]) + three.sum(axis=1)),
-        4 * (np.abs(terms[2]) + four.sum(axis=1)),
-        plane_additions * (np.abs(terms[3]) + plane_sizes),
-        label_additions * (np.abs(terms[4]) + label_sizes),
+    return [
+        (3, first + second + label),
+        (3, three.sum(axis=1)),
+        (4, four.sum(axis=1)),
+        (plane_additions, plane_sizes),
+        (label_additions, label_sizes),
     ]
+
+
+def rounded_down(terms: list[Floats], made_by: Roundings) -> float:
+    """Sum the terms of D_0, exactly, and subtract the largest error that rounding made in them.
+
+    A term is the least of sums s of a cost and k messages. Each of the k operations errs by at most
+    half a unit of its result, which is at most |s| + Λ, Λ the sum of the messages' largest
+    magnitudes. So a true sum is at least s − k u (|s| + Λ), which grows with s: the least
+    computed sum bounds them all, and large costs elsewhere in a table do not matter.
+    """
+    slack = [k * (np.abs(term) + size) for term, (k, size) in zip(terms, made_by, strict=True)]
     value = total(terms)
     # Of positive numbers a sum in any order errs by far less than this share of itself.
     errors = (1 + 1e-6) * float(np.concatenate(slack).sum())

@@ -13,10 +13,11 @@ from slanted.inference.joint_fit import fit_jointly
 from slanted.model.observations import Observations
 from slanted.model.planes import shifted_planes
 from slanted.regions.structure import Floats, Ints, Regions
+from slanted.threads import together
 
 if TYPE_CHECKING:
     from slanted.inference.remembered import Remembered
-    from slanted.settings import Settings
+    from slanted.settings import InferenceSettings, Settings
 
 
 def propose(
@@ -59,16 +60,32 @@ def propose(
         if kind == "paper+incumbent":
             particles[:, 0] = planes
         return particles
-    refit = fit_jointly(regions, observations, planes, labels, settings.model, moments)
-    neighbours = round(inference.mixture_neighbours * max(0, count - 2))
+    refit, drawn = together(
+        lambda: fit_jointly(regions, observations, planes, labels, settings.model, moments),
+        lambda: _draw(regions, planes, iteration, inference, remembered, rng),
+    )
+    return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
+
+
+def _draw(
+    regions: Regions,
+    planes: Floats,
+    iteration: int,
+    inference: InferenceSettings,
+    remembered: Remembered | None,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the mixture's planes beside the incumbent and the refit, (n, N − 2, 3)."""
+    count = max(0, inference.particles - 2)
+    neighbours = round(inference.mixture_neighbours * count)
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
-    drawn = _gaussians(regions, planes, max(0, count - 2), deviation, rng)
+    drawn = _gaussians(regions, planes, count, deviation, rng)
     if remembered is not None:
-        neighbours = max(0, min(neighbours, count - 3))  # one of few is still for the past
+        neighbours = max(0, min(neighbours, count - 1))  # one of few is still for the past
         rest = drawn[:, neighbours:]
         drawn[:, neighbours:] = remembered.at(regions, rest.shape[1], rest)
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
-    return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
+    return drawn
 
 
 def _neighbours_planes(

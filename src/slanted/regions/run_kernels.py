@@ -64,12 +64,12 @@ def count_pieces(labels: Ints, count: int) -> Ints:
 
 
 @kernel
-def number_pieces(labels: NDArray[np.integer[Any]], numbers: Ints) -> int:
+def number_pieces(labels: Ints, begin: Ints, row_start: Starts, numbers: Ints) -> int:
     """Give every 4-connected piece of equal labels a number, in raster order; return how many.
 
-    `numbers` (H, W) takes them.
+    `begin` and `row_start` are the runs of the labels; `numbers` (H, W), which takes the numbers,
+    has the same ones.
     """
-    begin, row_start = row_runs(labels)
     root = _joined_runs(labels, begin, row_start)
     number = np.empty(len(root), np.int32)
     used = 0

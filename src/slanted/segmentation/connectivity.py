@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.kernel import kernel
 from slanted.threads import together
+
+if TYPE_CHECKING:
+    from slanted.regions.edges import Runs
 
 Labels = NDArray[np.int32]
 
@@ -41,15 +44,10 @@ def connected_segments(
     labels
         (H, W), numbered 0 … n−1 in the order of their first pixels.
     """
-    # Not above: regions need this module's connected parts.
-    from slanted.regions.edges import adjacency_lists, adjacent_pairs
-    from slanted.regions.run_kernels import row_runs
-
-    parts = split_connected(labels)
+    parts, runs = _parts_and_runs(labels)
     count = int(parts.max()) + 1
-    (sizes, colours), (start, neighbours, _) = together(
-        lambda: _part_colours(lab, parts, count),
-        lambda: adjacency_lists(adjacent_pairs(parts, row_runs(parts), count)[0], count),
+    (sizes, colours), (start, neighbours) = together(
+        lambda: _part_colours(lab, parts, count), lambda: _neighbours(parts, runs, count)
     )
     fewest, most = (1, count) if counts is None else counts
     root = np.arange(count, dtype=np.int32)
@@ -68,16 +66,37 @@ def connected_segments(
 
 def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
     """Give the 4-connected parts of equal labels numbers 0 … n−1, in raster order."""
-    from slanted.regions.run_kernels import number_pieces
+    return _parts_and_runs(labels)[0]
+
+
+def _parts_and_runs(labels: NDArray[np.integer[Any]]) -> tuple[Labels, Runs]:
+    """Return the connected parts, and the runs of equal labels in the rows, which they share."""
+    # Not above: regions need this module's connected parts.
+    from slanted.regions.run_kernels import number_pieces, row_runs
 
     bounds = np.iinfo(np.int32)
     if labels.dtype != np.int32 and not bounds.min <= labels.min() <= labels.max() <= bounds.max:
         # 64-bit names such as hashes: only their being equal matters.
         labels = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
-    parts = np.empty(labels.shape, np.int32)
-    # Of one type, whatever they were: the kernel is compiled for each.
-    number_pieces(np.ascontiguousarray(labels, np.int32), parts)
-    return parts
+    # Of one type, whatever they were: kernels are compiled for each.
+    names, parts = np.ascontiguousarray(labels, np.int32), np.empty(labels.shape, np.int32)
+    runs = row_runs(names)
+    number_pieces(names, *runs, parts)
+    return parts, runs
+
+
+def _neighbours(parts: Labels, runs: Runs, count: int) -> tuple[NDArray[np.int64], Labels]:
+    """Return each part's neighbours, as one list, and the start of each part's share.
+
+    A neighbour stands there as often as runs touch: finding the duplicates costs more than meeting
+    them again.
+    """
+    from slanted.regions.pixel_kernels import stable_order
+    from slanted.regions.run_kernels import contacts
+
+    low, high, _ = contacts(parts, *runs)
+    start, order = stable_order(np.concatenate([low, high]), count)
+    return start, np.concatenate([high, low])[order]
 
 
 @kernel
