@@ -9,7 +9,9 @@ from slanted.synthetic import make_scene
 from slanted.viewer.session import Session
 
 CAMERAS = Calibration(140.0, 150.0, 80.0, 61.0, 0.5, 2.0)
-SETTINGS = slanted.Settings().with_text({"segmentation.count": "50", "seed": "4"})
+SETTINGS = slanted.Settings().with_text(
+    {"segmentation.count": "50", "refinement.rounds": "2", "seed": "4"}
+)
 
 
 @cache
