@@ -145,18 +145,34 @@ def drop_speckles(
 ) -> None:
     """Make small patches of like disparity unknown, in place."""
     scale = max(1, min(FIXED_POINT, 32000 // len(searched)))
-    unknown = np.isnan(disparity)
-    fixed = np.where(unknown, -1, np.rint((disparity - searched.low) * scale)).astype(np.int16)
+    fixed = np.empty(disparity.shape, np.int16)
+
+    def scaled(first: int, last: int) -> None:
+        values = np.rint((disparity[first:last] - searched.low) * scale)
+        values[np.isnan(values)] = -1
+        fixed[first:last] = values
+
+    def dropped(first: int, last: int) -> None:
+        np.copyto(disparity[first:last], np.nan, where=fixed[first:last] == -1)
+
+    share(len(fixed), scaled)
     cv2.filterSpeckles(fixed, -1, size, step * scale)
-    disparity[fixed == -1] = np.nan
+    share(len(fixed), dropped)
 
 
 def take_medians(disparity: NDArray[np.float32], side: int) -> None:
     """Replace known disparities by medians, in place; holes count as the background beside them."""
     known = np.isfinite(disparity)
-    if known.any():
-        medians = cv2.medianBlur(interpolate_background(disparity), side)
-        disparity[known] = medians[known]
+    if not known.any():
+        return
+    filled, reach = interpolate_background(disparity), side // 2
+
+    def some(first: int, last: int) -> None:
+        top, rows = max(first - reach, 0), slice(first, last)
+        medians = cv2.medianBlur(filled[top : last + reach], side)[first - top : last - top]
+        np.copyto(disparity[rows], medians, where=known[rows])
+
+    share(len(filled), some)
 
 
 def _grey(image: Grey) -> Grey:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
 from slanted.kernel import kernel
+from slanted.threads import share
 
 
 def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -50,7 +51,7 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
         )
     # After the first pass each row is known or unknown as a whole, so one along columns suffices.
     dense = sparse.astype(np.float32)
-    _fill_rows(dense)
+    share(len(dense), lambda first, last: _fill_rows(dense[first:last]))
     if np.isnan(dense[:, 0]).any():
         columns = np.ascontiguousarray(dense.T)
         _fill_rows(columns)
