@@ -186,7 +186,8 @@ def infer(
     draws
         How often to draw particles if there is no start; by default as the settings say.
     measure
-        Whether to evaluate the features of the solution, which nothing but a report needs.
+        Whether to evaluate the features of the solution, which nothing but a report needs, and, if
+        nothing is drawn, to find the best labels.
     watch
         Called with the state before the first iteration and after every one; what it raises ends
         the run.
@@ -212,7 +213,7 @@ def infer(
         if watch is not None:
             watch(Snapshot(regions, planes + floor, labels, iteration))
 
-    found = _infer(regions, terms, start, settings, remembered, tell)
+    found = _infer(regions, terms, start, settings, remembered, tell, final=measure)
     if measure:
         found = replace(found, energies=terms.energies(found.planes, found.labels))
     return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
@@ -268,13 +269,15 @@ def _infer(
     settings: Settings,
     remembered: Remembered | None,
     tell: Callable[[Floats, Ints, Iteration | None], None],
+    *,
+    final: bool,
 ) -> Inference:
     planes, inference = start.planes, settings.inference
     # Worth no solver of their own: the iterations that follow find better ones.
     labels = cheapest_labels(regions, planes, settings.model)
     keeps = inference.proposals != "paper"
     topology, initial_energy, bound = None, nan, -inf
-    if start.count == 0:
+    if start.count == 0 and final:
         graph = terms.graph(planes[:, None])
         alone = terms.solve(graph, build_topology(graph), None, inference.sweeps)
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
