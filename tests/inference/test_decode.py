@@ -37,7 +37,7 @@ def tables_of(graph):
     decoder = Decoder(graph, problem, topology)
     return (
         topology.star, topology.touching, graph.edges.copy(), problem.plane_costs,
-        problem.label_costs, problem.edge_costs, decoder._three, decoder._four,
+        problem.label_costs, problem.edge_costs, decoder._junctions,
     )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_star_moves_are_the_best_of_all_choices(seed):
         best = naive.best_star(graph, segment, planes, labels)
         old_planes, old_labels = planes.copy(), labels.copy()
         moved = move_star(graph, segment, planes, labels)
-        if not is_simple(graph, segment):  # single moves instead
+        if not is_simple(graph, segment):  # such a star stays as it is
             assert graph.energy(planes, labels) <= before + 1e-10
             continue
         assert graph.energy(planes, labels) == pytest.approx(best, rel=1e-10, abs=1e-10)

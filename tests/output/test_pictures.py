@@ -144,6 +144,10 @@ def test_the_energy_chart_shows_both_curves():
     for colour in (ENERGY_COLOUR, BOUND_COLOUR):
         assert (chart == colour).all(axis=2).sum() > 50
     assert energy_chart(replace(found, iterations=())).shape == chart.shape
+    # Proposals as published do not have the planes to start from among them.
+    without = energy_chart(replace(found, initial_energy=float("nan")))
+    assert without.shape == chart.shape
+    assert (without != chart).any()
 
 
 @pytest.mark.parametrize(

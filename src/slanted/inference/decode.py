@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.inference.decode_kernels import (
+    FOUR_WAY,
+    NONE,
+    SLOTS,
+    THREE_WAY,
     JunctionCosts,
     decide_labels,
     decide_planes,
     descend_coordinates,
 )
 from slanted.inference.decode_star_kernels import star_moves
-from slanted.inference.messages import Junctions3or4, Messages, Problem, build_problem
+from slanted.inference.messages import Messages, Problem, build_problem
 from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Sweeper
 from slanted.inference.messages_topology import Topology, build_topology
@@ -84,8 +88,7 @@ class Decoder:
         self._sweeper = sweeper or Sweeper(self._problem, self._topology)
         self._other = Sweeper(self._problem, self._topology)  # both candidates are made at once
         self._ends = np.array(graph.edges, np.int32)
-        self._three = _junction_costs(graph.junctions3, self._problem.three)
-        self._four = _junction_costs(graph.junctions4, self._problem.four)
+        self._junctions = _junction_costs(graph, self._problem)
 
     def labelling(self, planes: NDArray[np.integer], labels: NDArray[np.integer]) -> Labelling:
         """Copy states that a caller chose and compute their energy.
@@ -124,10 +127,10 @@ class Decoder:
         )  # fmt: skip
         pairs = planes[graph.edges[:, 0]] * graph.plane_costs.shape[1] + planes[graph.edges[:, 1]]
         label_costs = problem.label_costs + problem.edge_costs[np.arange(len(pairs)), :, pairs]
-        labels = decide_labels(
-            self._topology.touching, label_costs, self._three, self._four,
-            messages.to_junctions3, messages.to_junctions4,
-        )  # fmt: skip
+        from_slots = np.zeros((len(self._junctions[0]), SLOTS, LABELS))
+        from_slots[: len(graph.junctions3), 1:] = messages.to_junctions3
+        from_slots[len(graph.junctions3) :] = messages.to_junctions4
+        labels = decide_labels(self._topology.touching, label_costs, self._junctions, from_slots)
         return self._measured(planes, labels)
 
     def polish(self, start: Labelling) -> Labelling:
@@ -136,7 +139,7 @@ class Decoder:
         problem = self._problem
         tables = (
             self._topology.star, self._topology.touching, self._ends, problem.plane_costs,
-            problem.label_costs, problem.edge_costs, self._three, self._four,
+            problem.label_costs, problem.edge_costs, self._junctions,
         )  # fmt: skip
         descend_coordinates(*tables, MOST_ROUNDS, planes, labels)
         # Most stars are at rest already. Which are not, threads can find out side by side.
@@ -162,7 +165,14 @@ class Decoder:
         return Labelling(planes, labels, self._graph.energy(planes, labels))
 
 
-def _junction_costs(scopes: Ints, junctions: Junctions3or4) -> JunctionCosts:
-    # Copied, as the edges are: to Numba an array that cannot be written to has another type.
-    tables = junctions.tables[:, 0].reshape(len(junctions.tables), -1).copy()
-    return np.array(scopes, np.int32), junctions.kinds, tables
+def _junction_costs(graph: FactorGraph, problem: Problem) -> JunctionCosts:
+    """Bring the junctions of both sizes into one list, 3-way ones first."""
+    first = len(graph.junctions3)
+    scopes = np.full((first + len(graph.junctions4), SLOTS), NONE, np.int32)
+    scopes[:first, 1:], scopes[first:] = graph.junctions3, graph.junctions4
+    three, four = (each.tables[:, 0].reshape(-1) for each in (problem.three, problem.four))
+    begin = np.concatenate([
+        problem.three.kinds * THREE_WAY,
+        len(three) + problem.four.kinds * FOUR_WAY,
+    ])  # fmt: skip
+    return scopes, begin.astype(np.int32), np.concatenate([three, four])

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from slanted.inference.decode_kernels import NONE
 from slanted.inference.messages_kernels import Floats
 from slanted.kernel import kernel
 from slanted.model.factor_graph import LABELS
 from slanted.regions.structure import Ints
-
-NONE = -1
 
 
 @kernel

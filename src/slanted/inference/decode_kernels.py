@@ -1,6 +1,7 @@
 """Numba kernels that turn messages into a labelling and improve it one variable at a time.
 
-Conventions as in `messages_kernels`: tables are flat, a junction's first slot is highest.
+Conventions as in `messages_kernels`: tables are flat, a junction's first slot is highest. Those of
+three edges have an empty slot before the others, so that all junctions are alike.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from slanted.model.factor_graph import LABELS
 from slanted.regions.structure import Ints
 
 JunctionCosts = tuple[Ints, Ints, Floats]
-"""Scopes (J, k) in edges, kinds (J,) and tables (kinds, 4^k)."""
+"""Scopes (J, 4) in edges, `NONE` in an empty slot; where each one's table begins, (J,); tables."""
 
+SLOTS = 4
+"""Of a junction."""
+THREE_WAY, FOUR_WAY = LABELS ** (SLOTS - 1), LABELS**SLOTS
+"""States of a junction."""
+NONE = -1
 UNDECIDED = -1
 SMALLEST_GAIN = 1e-12
 """Relative; a move must gain more. Ties keep the state, and rounding cannot make moves cycle."""
@@ -66,63 +72,88 @@ def decide_planes(
 
 @kernel
 def decide_labels(
-    touching: Lists, label_costs: Floats, three: JunctionCosts, four: JunctionCosts,
-    messages3: Floats, messages4: Floats,
-) -> Ints:  # fmt: skip
+    touching: Lists, label_costs: Floats, junctions: JunctionCosts, messages: Floats
+) -> Ints:
     """Choose labels in turn, as `decide_planes` does.
 
-    `label_costs` (E, 4) include the costs of edges with the planes decided.
+    `label_costs` (E, 4) include the costs of edges with the planes decided; `messages` (J, 4, 4)
+    are λ from the slots of junctions.
     """
-    start, junctions, slots = touching
+    start, around, _ = touching
+    scopes, begin, tables = junctions
     labels = np.full(len(label_costs), UNDECIDED, np.int32)
+    cost = np.empty(LABELS)
     for e in range(len(labels)):
-        cost = label_costs[e].copy()
+        for x in range(LABELS):
+            cost[x] = label_costs[e, x]
         for place in range(start[e], start[e + 1]):
-            j, slot = junctions[place], slots[place]
-            if j < len(three[0]):
-                _add_conditional(
-                    three[0][j], three[2][three[1][j]], messages3[j], slot, labels, cost
-                )
-            else:
-                j -= len(three[0])
-                _add_conditional(four[0][j], four[2][four[1][j]], messages4[j], slot, labels, cost)
+            j = around[place]
+            _add_conditional(e, j, scopes, begin[j], tables, messages, labels, cost)
         labels[e] = np.argmin(cost)
     return labels
 
 
 @kernel
 def _add_conditional(
-    scope: Ints, table: Floats, messages: Floats, slot: int, labels: Ints, cost: Floats
-) -> None:
-    """Add, for each label in a slot, the least reduced cost with the decided labels fixed."""
-    slots = len(scope)
-    least = np.full(LABELS, np.inf)
-    fixed, decided = 0, 0  # which bits of a state are, and what they are
-    for other in range(slots):
-        if other != slot and labels[scope[other]] != UNDECIDED:
-            shift = 2 * (slots - 1 - other)
+    edge: int, junction: int, scopes: Ints, begin: int, tables: Floats, messages: Floats,
+    labels: Ints, cost: Floats,
+) -> None:  # fmt: skip
+    """Add, for each label of an edge, the least reduced cost with the decided labels fixed."""
+    own, fixed, decided = 0, 0, 0  # which bits of a state are the edge's, are fixed, and are what
+    for slot in range(SLOTS):
+        other, shift = scopes[junction, slot], slot_shift(slot)
+        if other == edge:
+            own = shift
+        elif other != NONE and labels[other] != UNDECIDED:
             fixed |= 3 << shift
-            decided |= labels[scope[other]] << shift
-    for state in range(len(table)):
+            decided |= labels[other] << shift
+    least = np.full(LABELS, np.inf)
+    for state in range(table_size(junction, scopes)):
         if state & fixed != decided:
             continue
-        value = table[state]
-        for other in range(slots):
-            if other != slot and labels[scope[other]] == UNDECIDED:
-                value -= messages[other, (state >> (2 * (slots - 1 - other))) & 3]
-        own = (state >> (2 * (slots - 1 - slot))) & 3
-        least[own] = min(least[own], value)
+        value = tables[begin + state]
+        for slot in range(SLOTS):
+            other = scopes[junction, slot]
+            if other >= 0 and other != edge and labels[other] == UNDECIDED:
+                value -= messages[junction, slot, (state >> slot_shift(slot)) & 3]
+        x = (state >> own) & 3
+        least[x] = min(least[x], value)
     for x in range(LABELS):
         cost[x] += least[x]
 
 
 @kernel
-def junction_state(scope: Ints, labels: Ints) -> int:
+def slot_shift(slot: int) -> int:
+    """Return how many bits of a state stand below those of a slot."""
+    return 2 * (SLOTS - 1 - slot)
+
+
+@kernel
+def table_size(junction: int, scopes: Ints) -> int:
+    """Return how many states a junction has."""
+    size: int = THREE_WAY if scopes[junction, 0] == NONE else FOUR_WAY
+    return size
+
+
+@kernel
+def junction_state(junction: int, scopes: Ints, labels: Ints) -> int:
     """Return where in a junction's table the labels of its edges are."""
     state = 0
-    for e in scope:
-        state = 4 * state + labels[e]
+    for slot in range(SLOTS):
+        e = scopes[junction, slot]
+        if e != NONE:
+            state |= labels[e] << slot_shift(slot)
     return state
+
+
+@kernel
+def edge_shift(junction: int, edge: int, scopes: Ints) -> int:
+    """Return how many bits of a junction's state stand below those of one of its edges."""
+    shift = 0
+    for slot in range(SLOTS):
+        if scopes[junction, slot] == edge:
+            shift = slot_shift(slot)
+    return shift
 
 
 @kernel
@@ -155,24 +186,21 @@ def plane_move(
 @kernel
 def label_move(
     edge: int, touching: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
-    three: JunctionCosts, four: JunctionCosts, states: int, planes: Ints, labels: Ints,
+    junctions: JunctionCosts, states: int, planes: Ints, labels: Ints,
 ) -> bool:  # fmt: skip
     """Give an edge its best label with all else fixed; return whether it changed."""
-    start, junctions, slots = touching
+    start, around, _ = touching
+    scopes, begin, tables = junctions
     pair = planes[ends[edge, 0]] * states + planes[ends[edge, 1]]
     cost = label_costs[edge].copy()
     for x in range(LABELS):
         cost[x] += edge_costs[edge, x, pair]
     for place in range(start[edge], start[edge + 1]):
-        j, slot = junctions[place], slots[place]
-        scopes, kinds, tables = three
-        if j >= len(kinds):
-            j -= len(kinds)
-            scopes, kinds, tables = four
-        shift = 2 * (scopes.shape[1] - 1 - slot)
-        state = junction_state(scopes[j], labels) & ~(3 << shift)
+        j = around[place]
+        shift = edge_shift(j, edge, scopes)
+        state = junction_state(j, scopes, labels) & ~(3 << shift)
         for x in range(LABELS):
-            cost[x] += tables[kinds[j], state | (x << shift)]
+            cost[x] += tables[begin[j] + (state | (x << shift))]
     best = np.argmin(cost)
     if is_gain(cost[best], cost[labels[edge]]):
         labels[edge] = best
@@ -183,8 +211,7 @@ def label_move(
 @kernel
 def descend_coordinates(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, rounds: int,
-    planes: Ints, labels: Ints,
+    edge_costs: Floats, junctions: JunctionCosts, rounds: int, planes: Ints, labels: Ints,
 ) -> int:  # fmt: skip
     """Improve planes and labels in place, one at a time, until none changes; count the rounds.
 
@@ -210,28 +237,23 @@ def descend_coordinates(
                 continue
             label_due[e] = False
             if label_move(
-                e, touching, ends, label_costs, edge_costs, three, four, plane_costs.shape[1],
+                e, touching, ends, label_costs, edge_costs, junctions, plane_costs.shape[1],
                 planes, labels,
             ):  # fmt: skip
                 changed = True
                 plane_due[ends[e, 0]] = plane_due[ends[e, 1]] = True
-                _mark_labels(e, touching, three, four, label_due)
+                _mark_labels(e, touching, junctions[0], label_due)
         if not changed:
             return done + 1
     return rounds
 
 
 @kernel
-def _mark_labels(
-    edge: int, touching: Lists, three: JunctionCosts, four: JunctionCosts,
-    due: NDArray[np.bool_],
-) -> None:  # fmt: skip
+def _mark_labels(edge: int, touching: Lists, scopes: Ints, due: NDArray[np.bool_]) -> None:
     """Mark the labels that share a junction with one that changed."""
-    start, junctions, _ = touching
+    start, around, _ = touching
     for place in range(start[edge], start[edge + 1]):
-        j, scopes = junctions[place], three[0]
-        if j >= len(scopes):
-            j, scopes = j - len(scopes), four[0]
-        for other in scopes[j]:
-            if other != edge:
+        for slot in range(SLOTS):
+            other = scopes[around[place], slot]
+            if other >= 0 and other != edge:
                 due[other] = True

@@ -11,13 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.decode_chain_kernels import NONE, order_labels, read_chain, solve_chain
+from slanted.inference.decode_chain_kernels import order_labels, read_chain, solve_chain
 from slanted.inference.decode_kernels import (
+    NONE,
+    SLOTS,
     JunctionCosts,
+    edge_shift,
     is_gain,
     junction_state,
-    label_move,
-    plane_move,
 )
 from slanted.inference.messages_kernels import Floats, Lists
 from slanted.kernel import kernel
@@ -27,7 +28,7 @@ from slanted.regions.structure import Ints
 
 @kernel
 def _link_labels(
-    segment: int, star: Lists, touching: Lists, three: JunctionCosts, four: JunctionCosts,
+    segment: int, star: Lists, touching: Lists, junctions: JunctionCosts,
     labels: Ints, position: Ints, costs: Floats, links: Ints, link_costs: Floats,
 ) -> bool:  # fmt: skip
     """Write the costs that junctions put on the labels of a star, with all other labels fixed.
@@ -48,45 +49,48 @@ def _link_labels(
         False if a junction holds three of the labels or a label has three neighbours: then the
         star is no union of paths and cycles, and nothing here may be used.
     """
-    start, edges, _ = star
-    first = start[segment]
-    degree = start[segment + 1] - first
+    scopes, begin, tables = junctions
+    first = star[0][segment]
+    degree = star[0][segment + 1] - first
     links[:degree] = NONE
     link_costs[:degree] = 0.0
     for k in range(degree):
-        e = edges[first + k]
+        e = star[1][first + k]
         for place in range(touching[0][e], touching[0][e + 1]):
-            j, slot = touching[1][place], touching[2][place]
-            scopes, kinds, tables = three
-            if j >= len(kinds):
-                j -= len(kinds)
-                scopes, kinds, tables = four
-            scope, table = scopes[j], tables[kinds[j]]
-            partner, partner_slot = NONE, NONE
-            for other in range(len(scope)):
-                if other != slot and position[scope[other]] != NONE:
-                    if partner != NONE:
-                        return False
-                    partner, partner_slot = position[scope[other]], other
-            shift = 2 * (len(scope) - 1 - slot)
-            state = junction_state(scope, labels) & ~(3 << shift)
-            if partner == NONE:
+            j = touching[1][place]
+            partners, other = _partner(j, e, scopes, position)
+            if partners > 1:
+                return False
+            shift = edge_shift(j, e, scopes)
+            state = junction_state(j, scopes, labels) & ~(3 << shift)
+            if partners == 0:
                 for x in range(LABELS):
-                    entry = table[state | (x << shift)]
+                    entry = tables[begin[j] + (state | (x << shift))]
                     for a in range(costs.shape[2]):
                         costs[k, x, a] += entry
                 continue
-            side = 0 if links[k, 0] == NONE or links[k, 0] == partner else 1
-            if links[k, side] != NONE and links[k, side] != partner:
+            partner, partner_shift = position[other], edge_shift(j, other, scopes)
+            side = 0 if links[k, 0] < 0 or links[k, 0] == partner else 1
+            if links[k, side] >= 0 and links[k, side] != partner:
                 return False
             links[k, side] = partner
-            partner_shift = 2 * (len(scope) - 1 - partner_slot)
             state &= ~(3 << partner_shift)
             for x in range(LABELS):
                 for y in range(LABELS):
-                    entry = table[state | (x << shift) | (y << partner_shift)]
+                    entry = tables[begin[j] + (state | (x << shift) | (y << partner_shift))]
                     link_costs[k, side, x, y] += entry
     return True
+
+
+@kernel
+def _partner(junction: int, edge: int, scopes: Ints, position: Ints) -> tuple[int, int]:
+    """Return how many other edges of a junction are in the star, and one of them."""
+    count, partner = 0, NONE
+    for slot in range(SLOTS):
+        other = scopes[junction, slot]
+        if other >= 0 and other != edge and position[other] != NONE:
+            count, partner = count + 1, other
+    return count, partner
 
 
 @kernel
@@ -142,12 +146,12 @@ def labels_round(segment: int, star: Lists, labels: Ints) -> Ints:
 @kernel(inline="always")
 def star_move(
     segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
-    label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
+    label_costs: Floats, edge_costs: Floats, junctions: JunctionCosts,
     position: Ints, planes: Ints, labels: Ints,
 ) -> bool:  # fmt: skip
     """Give a segment its best plane and its edges their best labels, jointly.
 
-    A star that is no union of paths and cycles gets single moves of its variables instead.
+    A star that is no union of paths and cycles, which hardly occurs, stays as it is.
 
     Parameters
     ----------
@@ -169,19 +173,12 @@ def star_move(
     for k in range(degree):
         position[edges[first + k]] = k
     simple = _link_labels(
-        segment, star, touching, three, four, labels, position, costs, links, link_costs
+        segment, star, touching, junctions, labels, position, costs, links, link_costs
     )
     for k in range(degree):
         position[edges[first + k]] = NONE
     if not simple:
-        changed = False
-        while _single_moves(
-            segment, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
-            planes, labels,
-        ):  # fmt: skip
-            changed = True
-        return changed
-
+        return False
     chain, side = np.empty(degree, np.int32), np.empty(degree, np.int32)
     chain_start = np.empty(degree + 1, np.int32)
     count = order_labels(degree, links, chain, side, chain_start)
@@ -210,42 +207,23 @@ def star_move(
 
 
 @kernel
-def _single_moves(
-    segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
-    label_costs: Floats, edge_costs: Floats, three: JunctionCosts, four: JunctionCosts,
-    planes: Ints, labels: Ints,
-) -> bool:  # fmt: skip
-    """Improve the plane of a segment, then the labels of its edges, each with all else fixed."""
-    start, edges, _ = star
-    changed: bool = plane_move(segment, star, ends, plane_costs, edge_costs, planes, labels)
-    for place in range(start[segment], start[segment + 1]):
-        changed |= label_move(
-            int(edges[place]), touching, ends, label_costs, edge_costs, three, four,
-            plane_costs.shape[1], planes, labels,
-        )  # fmt: skip
-    return changed
-
-
-@kernel
 def _mark_affected(
-    edge: int, touching: Lists, ends: Ints, three: JunctionCosts, four: JunctionCosts,
-    due: NDArray[np.bool_],
-) -> None:  # fmt: skip
+    edge: int, touching: Lists, ends: Ints, scopes: Ints, due: NDArray[np.bool_]
+) -> None:
     """Mark the segments whose best star may differ after a change of one label."""
-    start, junctions, _ = touching
+    start, around, _ = touching
     due[ends[edge, 0]] = due[ends[edge, 1]] = True
     for place in range(start[edge], start[edge + 1]):
-        j, scopes = junctions[place], three[0]
-        if j >= len(scopes):
-            j, scopes = j - len(scopes), four[0]
-        for other in scopes[j]:
-            due[ends[other, 0]] = due[ends[other, 1]] = True
+        for slot in range(SLOTS):
+            other = scopes[around[place], slot]
+            if other != NONE:
+                due[ends[other, 0]] = due[ends[other, 1]] = True
 
 
 @kernel
 def star_moves(
     star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, three: JunctionCosts, four: JunctionCosts, planes: Ints, labels: Ints,
+    edge_costs: Floats, junctions: JunctionCosts, planes: Ints, labels: Ints,
     keep: bool, first: int, last: int, due: NDArray[np.bool_],
 ) -> bool:  # fmt: skip
     """Try star moves of the segments `first` … `last` − 1 that are due; tell whether one gained.
@@ -271,7 +249,7 @@ def star_moves(
             continue
         old_plane, old_labels = planes[i], labels_round(i, star, labels)
         due[i] = star_move(
-            i, star, touching, ends, plane_costs, label_costs, edge_costs, three, four,
+            i, star, touching, ends, plane_costs, label_costs, edge_costs, junctions,
             position, planes, labels,
         )  # fmt: skip
         if not due[i]:
@@ -283,7 +261,7 @@ def star_moves(
                 labels[e] = old_labels[k]
                 continue
             if labels[e] != old_labels[k]:
-                _mark_affected(e, touching, ends, three, four, due)
+                _mark_affected(e, touching, ends, junctions[0], due)
             if planes[i] != old_plane:
                 due[ends[e, 1 - sides[start[i] + k]]] = True
         if not keep:

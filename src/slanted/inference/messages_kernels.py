@@ -214,10 +214,13 @@ def plane_beliefs(
 
     Other arguments as `update_planes`.
     """
-    beliefs = plane_costs[first:last].copy()
-    members = np.arange(first, last).astype(np.int32)
-    incoming = np.empty((largest_share(members, star[0]), beliefs.shape[1]))
-    for i in members:
+    states, largest = plane_costs.shape[1], 0
+    for i in range(first, last):
+        largest = max(largest, star[0][i + 1] - star[0][i])
+    beliefs, incoming = np.empty((last - first, states)), np.empty((largest, states))
+    for i in range(first, last):
+        for a in range(states):
+            beliefs[i - first, a] = plane_costs[i, a]
         _star_messages(
             i, star, reduced, to_first, to_second, counts, epsilon, incoming, i - first, beliefs
         )  # fmt: skip

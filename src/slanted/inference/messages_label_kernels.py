@@ -173,9 +173,11 @@ def label_beliefs(
     Other arguments as `update_labels`.
     """
     start, junctions, slots = touching
-    beliefs = label_costs[first:last] + from_edges[first:last]
+    beliefs = np.empty((last - first, LABELS))
     message, work = np.empty((1, LABELS)), np.empty(LABELS**3)
     for e in range(first, last):
+        for x in range(LABELS):
+            beliefs[e - first, x] = label_costs[e, x] + from_edges[e, x]
         for place in range(start[e], start[e + 1]):
             j, slot = junctions[place], slots[place]
             if j < len(three[0]):

@@ -159,10 +159,9 @@ def move_pixels(
 @kernel
 def _look_round(labels: Ints, x: int, y: int, ring: Ints) -> None:
     """Write the labels round a pixel, clockwise, of labels in a frame."""
-    above, here, below = labels[y], labels[y + 1], labels[y + 2]
-    ring[0], ring[1], ring[2] = above[x], above[x + 1], above[x + 2]
-    ring[7], ring[3] = here[x], here[x + 2]
-    ring[6], ring[5], ring[4] = below[x], below[x + 1], below[x + 2]
+    ring[0], ring[1], ring[2] = labels[y, x], labels[y, x + 1], labels[y, x + 2]
+    ring[7], ring[3] = labels[y + 1, x], labels[y + 1, x + 2]
+    ring[6], ring[5], ring[4] = labels[y + 2, x], labels[y + 2, x + 1], labels[y + 2, x + 2]
 
 
 @kernel

@@ -103,7 +103,7 @@ def infer_and_refine(
         return infer_whole(regions, **options, terms=None if terms is None else terms(regions))
 
     found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
-    first, steps = found, list(found.iterations)
+    initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
         segments, planes = _split(regions, matched, found.planes, settings)
         del regions
@@ -118,8 +118,10 @@ def infer_and_refine(
         planes = shifted_planes(planes, regions.centre)
         start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
         found = solve(regions, start=start, measure=step == rounds)
+        if not steps:  # nothing was drawn before
+            initial_energy = found.initial_energy
         steps += found.iterations
-    return regions, replace(found, iterations=tuple(steps), initial_energy=first.initial_energy)
+    return regions, replace(found, iterations=tuple(steps), initial_energy=initial_energy)
 
 
 def _first_draws(settings: Settings, rounds: int) -> int:

@@ -52,11 +52,13 @@ def planes_legend() -> Legend:
 
 
 def energy_chart(inference: Inference) -> NDArray[np.uint8]:
-    """Draw energy and bound against outer iterations; iteration 0 is the local fit."""
-    energies = [inference.initial_energy, *(step.energy for step in inference.iterations)]
+    """Draw energy and bound against outer iterations; iteration 0, if known, is the local fit."""
+    course = [inference.initial_energy, *(step.energy for step in inference.iterations)]
+    energies = {k: value for k, value in enumerate(course) if math.isfinite(value)}
     bounds = [step.bound for step in inference.iterations]
-    chart, place = _axes(len(energies), 0, min([*energies, *bounds]), max(energies))
-    _curve(chart, [place(k, value) for k, value in enumerate(energies)], ENERGY_COLOUR)
+    lowest, highest = min([*energies.values(), *bounds]), max(energies.values())
+    chart, place = _axes(len(course), 0, lowest, highest)
+    _curve(chart, [place(k, value) for k, value in energies.items()], ENERGY_COLOUR)
     _curve(chart, [place(k + 1, value) for k, value in enumerate(bounds)], BOUND_COLOUR)
     left = MARGINS[3]
     _write(chart, "iteration", (SIZE[1] // 2, SIZE[0] - 14))
