@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -61,7 +62,14 @@ def read_as_record(folder: Path, data: bytes) -> None:
 
 
 def read_as_npz(folder: Path, data: bytes) -> None:
-    """Open a result whose ``result.npz`` is the input."""
+    """Tell what ``result.npz`` is, and open a result that has it."""
+    from slanted.errors import SlantedError
+    from slanted.io import describe
+
+    file = folder / "arrays.npz"
+    file.write_bytes(data)
+    with suppress(SlantedError):
+        describe(file)
     _open(folder, {"result.npz": data})
 
 

@@ -19,10 +19,10 @@ class SlantedError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(_one_line(str(message)))
+        super().__init__(one_line(str(message)))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Escape what a terminal would act upon, and leave out the middle of what is too long."""
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"

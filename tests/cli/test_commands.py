@@ -277,6 +277,10 @@ def test_info(pair, capsys):
     assert "360" in capsys.readouterr().out
     run("info", "left.png", "--json")
     assert json.loads(capsys.readouterr().out)
+    np.savez("a.npz", one=np.arange(3), **{"\x1b[2J": np.zeros(2)})
+    run("info", "a.npz")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == ["  one   3 int64, 0 to 2", "  \\x1b[2J  2 float64, 0 to 0"]
 
 
 def check_meshes(folder):

@@ -6,6 +6,8 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from slanted import __version__
+
 STYLE = """
 :root { --ink: #1d2733; --faint: #5d6b7a; --line: #dfe4ea; --back: #ffffff; --soft: #f5f7f9;
         --link: #0b62a4; --good: #00755a; --bad: #b3400a; }
@@ -49,6 +51,7 @@ def page(title: str, body: Iterable[str]) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="generator" content="slanted {__version__}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
