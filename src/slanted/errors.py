@@ -39,6 +39,10 @@ class SettingsError(InputError):
     """A setting is unknown, of the wrong type or out of its range."""
 
 
+class MissingExtraError(InputError):
+    """A package that only some things need is not installed."""
+
+
 class RectificationError(InputError):
     """The pair is not rectified, or its images are swapped."""
 
