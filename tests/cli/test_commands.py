@@ -190,6 +190,17 @@ def test_warnings_are_one_line(pair):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_pair_of_colour_and_grey_is_run_and_told_once(pair):
+    cv2.imwrite("grey.png", cv2.imread("right.png", cv2.IMREAD_GRAYSCALE))
+    command = [sys.executable, "-m", "slanted", "run", "left.png", "grey.png", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == (
+        "slanted: warning: left.png: is in colour, but grey.png is grey, so that both are taken as "
+        "grey; give both in colour if you have them\n"
+    )
+    assert (pair / "slanted-out/run.json").exists()
+
+
 def test_evaluate_a_map(tmp_path, capsys):
     np.save(tmp_path / "truth.npy", np.full((4, 5), 10, np.float32))
     np.save(tmp_path / "result.npy", np.full((4, 5), 12.5, np.float32))
