@@ -120,8 +120,8 @@ def _compute(
     files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
     with _heard() as messages:
-        left, right = check_pair(read_image(job.left), read_image(job.right), names=files)
-        result = estimate(left, right, settings, remembered=_remembered(before))
+        left, right = check_pair(read_image(job.left), read_image(job.right), files)
+        result = estimate(left, right, settings, remembered=_remembered(before), names=files)
     # Times and threads differ from run to run; results must not. The record has them.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}

@@ -13,6 +13,8 @@ from slanted.errors import InputError, SlantedWarning
 if TYPE_CHECKING:
     from slanted.matching import Image
 
+NAMES = ("left", "right")
+"""What messages call the images unless their files are known."""
 SMALLEST_SIDE = 8
 """No matcher can say anything of an image smaller than its window."""
 
@@ -35,9 +37,7 @@ def check_image(name: str, image: Any) -> Image:
     return image
 
 
-def check_pair(
-    left: Any, right: Any, names: tuple[str, str] = ("left", "right")
-) -> tuple[Image, Image]:
+def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[Image, Image]:
     """Return both images if they can be matched, or raise an InputError naming what does not fit.
 
     A grey image beside a colour one is accepted with a warning: the colour one is made grey.
