@@ -83,6 +83,14 @@ FOUND = {
     "checkpoint: a file elsewhere": ("checkpoint", b'{"messages": "../../../etc/passwd"}'),
     "checkpoint: brackets": ("checkpoint", b"[" * 50_000),
     "npz: bzip2": ("npz", npz_of_one_member(b"x", compression=zipfile.ZIP_BZIP2)),
+    "batch summary: a name too long": (
+        "batch-summary",
+        b'{"status": "", "name": "' + b"9" * 300 + b'"}',
+    ),
+    "batch summary: a number too large": (
+        "batch-summary",
+        b'{"status": "", "name": "a", "width": 1' + b"0" * 400 + b"}",
+    ),
     "batch record: brackets": ("batch-record", b"[" * 50_000),
 }
 

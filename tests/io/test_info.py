@@ -165,7 +165,7 @@ def test_folders(tmp_path):
     (tmp_path / "segments.npy").touch()
     assert describe(tmp_path)["meaning"] == "segments, of `slanted segment`"
     (tmp_path / "batch.lock").touch()
-    assert describe(tmp_path)["meaning"] == "results of `slanted batch`, a folder for each pair"
+    assert str(describe(tmp_path)["meaning"]).startswith("results of `slanted batch`, a folder")
     (tmp_path / "summary.csv").write_text(SUMMARY)
     found = describe(tmp_path)
     assert {key: found[key] for key in COUNTS} == COUNTS

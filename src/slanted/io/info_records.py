@@ -76,7 +76,9 @@ def describe_folder(path: Path) -> dict[str, object]:
     if (path / MARKER).is_file():
         summary = path / SUMMARY
         counts = describe_text(summary, read_bytes(summary)) if summary.is_file() else None
-        folder["meaning"] = "results of `slanted batch`, a folder for each pair"
+        folder["meaning"] = (
+            "results of `slanted batch`, a folder for each pair; `slanted report` shows them"
+        )
         return (counts or {}) | folder
     if (path / SEGMENTS).is_file():
         return folder | {"meaning": "segments, of `slanted segment`"}
