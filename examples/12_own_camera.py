@@ -80,7 +80,7 @@ calibration.write("P1", P1)
 calibration.write("P2", P2)
 calibration.release()
 
-# 4. Disparity, planes and labels: slanted run left.png right.png --calib calib.yml -o result
+# 4. Disparity, planes and labels: slanted run left.png right.png --calib calib.yml -o by-hand
 left, right = (slanted.read_image(folder / f"{side}.png") for side in ("left", "right"))
 cameras = slanted.read_calibration(folder / "calib.yml")
 result = slanted.estimate(left, right)
@@ -88,7 +88,7 @@ result.save(folder / "result", left, right)
 offset = result.rectification.vertical_offset if result.rectification else float("nan")
 print(f"rows of the rectified pair are {offset:.2f} px off, in the median")
 
-# 5. The mesh: slanted export result
+# 5. The mesh: slanted export by-hand
 source = Exportable(result, left, cameras)
 for name in ("mesh.glb", "mesh.ply", "cloud.ply"):
     for file, data in export(name, source).items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -59,7 +60,7 @@ def mutate(data: bytes, other: bytes, tokens: tuple[bytes, ...], draw: Random) -
 def _change_tree(tree: Any, draw: Random) -> Any:
     """Change one value of a tree of JSON, at any depth."""
     if draw.random() < 0.2 or not isinstance(tree, dict | list) or not tree:
-        return draw.choice(VALUES)
+        return deepcopy(draw.choice(VALUES))  # what is put into a tree is changed there, too
     key = draw.choice(list(tree)) if isinstance(tree, dict) else draw.randrange(len(tree))
     if draw.random() < 0.1:
         del tree[key]

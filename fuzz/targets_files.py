@@ -185,6 +185,35 @@ def read_as_manifest(folder: Path, data: bytes) -> None:
         assert place.resolve().is_relative_to(output.resolve())
 
 
+def _written() -> list[bytes]:
+    gltf = b'{"accessors":[{"count":4},{"count":6}],"meshes":[{"primitives":[{"attributes":'
+    gltf += b'{"POSITION":0},"indices":1}]}]}'
+    head = b"glTF" + struct.pack("<III4s", 2, 20 + len(gltf), len(gltf), b"JSON")
+    row = b'{"name": "a", "status": "done"}\n'
+    ply = b"ply\nformat ascii 1.0\nelement vertex 9\nelement face 2\nend_header\n"
+    page = b"<!doctype html><title>a &amp; b</title>"
+    table = b"name,status,error\na,done,\nb,failed,why\n"
+    return [head + gltf, ply, b"v 0 0 0\nf 1 1 1\n", table, row * 2, row, page]
+
+
+def read_as_written(folder: Path, data: bytes) -> None:
+    """Tell what a mesh, a table, a record or a page is."""
+    from slanted.errors import SlantedError
+    from slanted.io import describe
+
+    told = 0
+    for suffix in (".glb", ".obj", ".csv", ".jsonl", ".json", ".html"):
+        file = folder / f"written{suffix}"
+        file.write_bytes(data)
+        try:
+            assert describe(file)["meaning"]
+            told += 1
+        except SlantedError as error:
+            refusal = error
+    if not told:
+        raise refusal
+
+
 def _image_target(name: str, suffix: str, *pictures: np.ndarray) -> Target:
     return Target(name, read_as_image, lambda: _encoded(suffix, *pictures))
 
@@ -217,6 +246,9 @@ FILES = (
     Target("space", read_as_space,
            lambda: [b"[model]\ntruncation = '2:6:log'\n[inference]\nparticles = [4, 8, 10]\n"],
            (*_WORDS_OF_SETTINGS, b"x0.5:x2", b":log")),
+    Target("written", read_as_written, _written,
+           (b"glTF", b'"count":', b"[", b"{", b"<title>", b"\nv ", b"\nf ", b"element face 9",
+            b"name,status", b"NaN", b"1e999")),
     Target("manifest", read_as_manifest, lambda: list(MANIFESTS),
            (b"left", b"right", b"name", b"../", b"/", b"\0", b'"', b".", b"failures", b"\n")),
 )  # fmt: skip

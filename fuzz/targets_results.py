@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -61,7 +62,14 @@ def read_as_record(folder: Path, data: bytes) -> None:
 
 
 def read_as_npz(folder: Path, data: bytes) -> None:
-    """Open a result whose ``result.npz`` is the input."""
+    """Tell what ``result.npz`` is, and open a result that has it."""
+    from slanted.errors import SlantedError
+    from slanted.io import describe
+
+    file = folder / "arrays.npz"
+    file.write_bytes(data)
+    with suppress(SlantedError):
+        describe(file)
     _open(folder, {"result.npz": data})
 
 
@@ -116,6 +124,16 @@ def read_as_batch_record(folder: Path, data: bytes) -> None:
         row_of(record)
 
 
+def read_as_batch_summary(folder: Path, data: bytes) -> None:
+    """Make the page of a batch whose summary is the input."""
+    from slanted.batch.report import build_index
+
+    place = folder / "batch"
+    place.mkdir(exist_ok=True)
+    (place / "summary.jsonl").write_bytes(data)
+    build_index(place, folder, "title", lambda name: None)
+
+
 def read_as_log(folder: Path, data: bytes) -> None:
     """Read the log of a search."""
     from slanted.tuning.log import TuningLog
@@ -155,5 +173,9 @@ RESULTS = (
            lambda: [json.dumps({"name": "a", "settings": "a", "inputs": "b", "warnings": ["w"],
                                 "versions": {"slanted": "1"}, "seconds": {"total": 1}}).encode()],
            _JSON_WORDS),
+    Target("batch-summary", read_as_batch_summary,
+           lambda: [json.dumps({"name": "a/b", "status": "done", "width": 3, "energy": 1.5,
+                                "warnings": "w", "error": None}).encode()],
+           (*_JSON_WORDS, b"../", b"\n")),
     Target("log", read_as_log, _log_seeds, (b",", b"\n", b'"', b"s,0,")),
 )  # fmt: skip

@@ -38,3 +38,13 @@ def test_pictures_are_small_and_shown():
     for picture in (ROOT / "docs" / "images").iterdir():
         assert picture.stat().st_size < 150_000, picture.name
         assert f"images/{picture.name}" in shown, picture.name
+
+
+def test_the_tutorial_writes_over_nothing_that_its_program_made():
+    commands = "".join(FENCE.findall((ROOT / "docs/tutorial.md").read_text("utf-8")))
+    program = (ROOT / "examples/12_own_camera.py").read_text("utf-8")
+    made = re.findall(r'result\.save\(folder / "([\w-]+)"', program)
+    written = re.findall(r"slanted run .* -o ([\w-]+)", commands)
+    assert made
+    assert written
+    assert not set(made) & set(written)

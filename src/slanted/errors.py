@@ -19,10 +19,10 @@ class SlantedError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(_one_line(str(message)))
+        super().__init__(one_line(str(message)))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Escape what a terminal would act upon, and leave out the middle of what is too long."""
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"
@@ -37,6 +37,10 @@ class InputError(SlantedError, ValueError):
 
 class SettingsError(InputError):
     """A setting is unknown, of the wrong type or out of its range."""
+
+
+class MissingExtraError(InputError):
+    """A package that only some things need is not installed."""
 
 
 class RectificationError(InputError):

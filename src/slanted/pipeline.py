@@ -41,6 +41,7 @@ def estimate(
     backend: Backend | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    names: tuple[str, str] = ("left", "right"),
 ) -> Result:
     """Estimate dense disparity, planes and boundary labels of a rectified pair.
 
@@ -71,6 +72,8 @@ def estimate(
     watch
         Called with a `slanted.inference.pcbp.Snapshot` before and after every outer iteration;
         what it raises ends the run.
+    names
+        What errors and warnings call the images, such as their files.
 
     Returns
     -------
@@ -92,14 +95,14 @@ def estimate(
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    left, right = check_pair(left, right)
+    left, right = check_pair(left, right, names)
     stage = _Stages(progress)
     if remembered is not None and remembered.labels.shape != left.shape[:2]:
         remembered = None  # another camera: its planes mean nothing here
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
         explain = _Explanation(settings, stage, tiled, potential, remembered, watch)
-        found = _match(left, right, settings, disparity, valid, stage, tiled)
+        found = _match(left, right, settings, disparity, valid, stage, tiled, names)
         return explain(left, right, found, found.weights(settings), segments)
 
 
@@ -233,8 +236,11 @@ def match_pair(
     settings: Settings | None = None,
     *,
     progress: Progress | None = None,
+    names: tuple[str, str] = ("left", "right"),
 ) -> tuple[NDArray[np.float32], dict[str, float]]:
     """Run the first stages alone: check a pair, find its range and match it.
+
+    Arguments are as for `estimate`.
 
     Returns
     -------
@@ -249,10 +255,10 @@ def match_pair(
 
     settings = settings or Settings()
     stage = _Stages(progress)
-    left, right = check_pair(left, right)
+    left, right = check_pair(left, right, names)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, None)
-        found = _match(left, right, settings, None, None, stage, tiled)
+        found = _match(left, right, settings, None, None, stage, tiled, names)
     return found.disparity, stage.seconds
 
 
@@ -289,6 +295,7 @@ def _match(
     valid: Any,
     stage: _Stages,
     tiled: TiledStages | None,
+    names: tuple[str, str],
 ) -> _Matched:
     import numpy as np
 
@@ -304,7 +311,7 @@ def _match(
             lambda: None if rules.check == "off" else measure_rectification(left, right, low),
             lambda: disparity_range(left, right, settings.matching) if disparity is None else None,
         )
-        judge_rectification(rectification, left, right, rules)
+        judge_rectification(rectification, left, right, rules, names)
     if disparity is not None:
         with stage("matching"):
             size = left.shape[:2]
@@ -317,8 +324,8 @@ def _match(
             matched, confidence = tiled.match(left, right, searched)
         if not np.isfinite(matched).any():
             raise InputError(
-                "left, right: no pixel could be matched; check that both images show one scene and "
-                "that the disparity range covers it"
+                f"{', '.join(names)}: no pixel could be matched; check that both images show one "
+                "scene and that the disparity range covers it"
             )
     return _Matched(matched, confidence, searched, rectification)
 

@@ -152,6 +152,26 @@ def test_warnings_are_heard_in_any_thread(quick, tmp_path):
     assert any("both images are the same" in message for message in record["warnings"])
 
 
+def test_a_pair_of_colour_and_grey_is_told_in_its_record(quick, tmp_path):
+    scene = make_scene(256, 192, seed=1)
+    write_image(tmp_path / "a_left.png", scene.left)
+    write_image(tmp_path / "a_right.png", scene.right[..., 0])
+    run_batch(find_pairs(tmp_path), tmp_path / "out", quick, workers=1)
+    (told,) = json.loads((tmp_path / "out/a/record.json").read_text())["warnings"]
+    assert told.startswith(f"{tmp_path / 'a_left.png'}: is in colour, but ")
+
+
+def test_a_failed_pair_is_told_by_its_files(quick, tmp_path):
+    scene = make_scene(256, 192, seed=1)
+    files = tmp_path / "a_left.png", tmp_path / "a_right.png"
+    for file, image in zip(files, (scene.right, scene.left), strict=True):
+        write_image(file, image)
+    run_batch(find_pairs(tmp_path), tmp_path / "out", quick, workers=1)
+    told = json.loads((tmp_path / "out/failures/a.json").read_text())["error"]
+    assert told.startswith(f"{files[0]}, {files[1]}: ")
+    assert "seem to be swapped" in told
+
+
 def test_a_folder_of_somebody_else_is_not_replaced(kitti, quick, tmp_path):
     pair = find_pairs(kitti)[0]
     mine = tmp_path / "out" / pair.name / "thesis.txt"

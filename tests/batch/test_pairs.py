@@ -46,6 +46,14 @@ LAYOUTS = {
         ["left/1.png", "right/1.jpg", "left/2.png", "right/2.png"],
         [("1", "left/1.png", "right/1.jpg"), ("2", "left/2.png", "right/2.png")],
     ),
+    "a right image of the same name comes before others": (
+        ["left/1.png", "right/1.png", "right/1.jpg"],
+        [("1", "left/1.png", "right/1.png")],
+    ),
+    "files of no pair may have one name": (
+        ["im0.png", "im1.png", "notes.png", "notes.jpg"],
+        [("NAME", "im0.png", "im1.png")],
+    ),
     "a right image that is missing is named later": (
         ["left/1.png", "right/2.png"],
         [("1", "left/1.png", "right/1.png")],
@@ -83,6 +91,23 @@ def test_layouts(layout, tmp_path):
     root = tmp_path / "NAME"
     touch(root, *files)
     assert found(root) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["left.png", "left.jpg", "right.png"], "NAME: expected one image called left, got left.jpg, left.png; keep one"),
+        (["left.png", "right.png", "right.tif"], "one image called right, got right.png, right.tif"),
+        (["Art/im0.png", "Art/im0.ppm", "Art/im1.png"], "Art: expected one image called im0"),
+        (["Art/im0.png", "Art/im1.bmp", "Art/im1.png"], "Art: expected one image called im1"),
+        (["left/1.png", "right/1.jpg", "right/1.tif"], "right: expected one image called 1, got"),
+        (["left/1.png", "left/1.jpg", "right/1.png"], "two pairs would be written to one place"),
+    ],
+)  # fmt: skip
+def test_which_of_several_files_is_meant_is_never_guessed(files, message, tmp_path):
+    touch(tmp_path / "NAME", *files)
+    with pytest.raises(FileError, match=message):
+        find_pairs(tmp_path / "NAME")
 
 
 def test_linked_folders_are_searched_once_and_circles_end(tmp_path):

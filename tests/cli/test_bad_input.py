@@ -30,6 +30,8 @@ def files(tmp_path, monkeypatch, pair):
     cv2.imwrite("tiny.png", right[:4, :4])
     cv2.imwrite("deep.png", right.astype(np.uint16) * 200)
     cv2.imwrite("float.tiff", right.astype(np.float32))
+    cv2.imwrite("black.png", left * 0)
+    cv2.imwrite("white.png", left * 0 + 255)
     cv2.imwrite("low.png", np.roll(right, 25, axis=0))
     png = (tmp_path / "left.png").read_bytes()
     contents = {
@@ -87,8 +89,11 @@ CASES = {
     "too small": (["run", "tiny.png", "tiny.png"], "tiny.png: expected at least 8×8 pixels"),
     "bit depths differ": (["run", "left.png", "deep.png"], "deep.png: expected the bit depth"),
     "float image": (["run", "left.png", "float.tiff"], "float.tiff: "),
-    "not rectified": (["run", "left.png", "low.png"], "vertical offset of 25"),
-    "swapped": (["run", "right.png", "left.png"], "swapped"),
+    "not rectified": (["run", "left.png", "low.png"], "left.png, low.png: expected a rectified pair, whose rows agree, got a vertical offset of 25"),
+    "swapped": (["run", "right.png", "left.png"], "right.png, left.png: 100% of"),
+    "swapped, matching alone": (["run", "right.png", "left.png", "--stop-after", "matching"], "right.png, left.png: 100% of"),
+    "swapped, to view": (["view", "right.png", "left.png", "--port", "0", "--no-browser"], "right.png, left.png: 100% of"),
+    "nothing to match": (["run", "black.png", "white.png"], "black.png, white.png: no pixel could be matched"),
     "range beyond the width": ([*RUN, "--max-disparity", "300"], "matching.max_disparity: expected"),
     "range not a number": ([*RUN, "--max-disparity", "many"], "matching.max_disparity: expected"),
     "range ends before it starts": ([*RUN, "--max-disparity", "-3"], "matching.max_disparity: exp"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from slanted.cli import main
+from slanted.cli.demo import _note
 from slanted.cli.options import load_calibration
 from slanted.errors import FileError, SlantedWarning
 from slanted.evaluation.motorcycle import load_motorcycle
@@ -190,6 +191,17 @@ def test_warnings_are_one_line(pair):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_pair_of_colour_and_grey_is_run_and_told_once(pair):
+    cv2.imwrite("grey.png", cv2.imread("right.png", cv2.IMREAD_GRAYSCALE))
+    command = [sys.executable, "-m", "slanted", "run", "left.png", "grey.png", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == (
+        "slanted: warning: left.png: is in colour, but grey.png is grey, so that both are taken as "
+        "grey; give both in colour if you have them\n"
+    )
+    assert (pair / "slanted-out/run.json").exists()
+
+
 def test_evaluate_a_map(tmp_path, capsys):
     np.save(tmp_path / "truth.npy", np.full((4, 5), 10, np.float32))
     np.save(tmp_path / "result.npy", np.full((4, 5), 12.5, np.float32))
@@ -277,6 +289,10 @@ def test_info(pair, capsys):
     assert "360" in capsys.readouterr().out
     run("info", "left.png", "--json")
     assert json.loads(capsys.readouterr().out)
+    np.savez("a.npz", one=np.arange(3), **{"\x1b[2J": np.zeros(2)})
+    run("info", "a.npz")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == ["  one   3 int64, 0 to 2", "  \\x1b[2J  2 float64, 0 to 0"]
 
 
 def check_meshes(folder):
@@ -320,6 +336,17 @@ def test_demo(tmp_path, capsys):
     run("demo", "-o", str(tmp_path / "demo"), "--json", "--quiet")
     errors = json.loads(capsys.readouterr().out)["errors"]
     assert errors["slanted"]["out-2px-all"] < 11
+    explained = "out-1px: the pixels of a segment share one plane" in out
+    assert explained is bool(_note(errors["slanted"], errors["census filled"]))
+
+
+@pytest.mark.parametrize(
+    ("slanted", "told"), [((9.4, 6.3), True), ((9.0, 6.3), False), ((9.4, 7.3), False)]
+)
+def test_the_demo_explains_small_errors_if_there_is_something_to_explain(slanted, told):
+    rules = ("out-1px-all", "out-2px-all")
+    scores = (dict(zip(rules, values, strict=True)) for values in (slanted, (9.1, 7.0)))
+    assert bool(_note(*scores)) is told
 
 
 def test_help_and_import_load_nothing_heavy():

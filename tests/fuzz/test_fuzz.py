@@ -2,11 +2,13 @@
 
 import io
 import zipfile
+from random import Random
 
 import numpy as np
 import pytest
 
 from fuzz.engine import fuzz
+from fuzz.mutate import VALUES, mutate
 from fuzz.target import Finding, Target, attempt, scratch
 from fuzz.targets import TARGETS
 from slanted.errors import FileError, InputError, SlantedError
@@ -81,6 +83,14 @@ FOUND = {
     "checkpoint: a file elsewhere": ("checkpoint", b'{"messages": "../../../etc/passwd"}'),
     "checkpoint: brackets": ("checkpoint", b"[" * 50_000),
     "npz: bzip2": ("npz", npz_of_one_member(b"x", compression=zipfile.ZIP_BZIP2)),
+    "batch summary: a name too long": (
+        "batch-summary",
+        b'{"status": "", "name": "' + b"9" * 300 + b'"}',
+    ),
+    "batch summary: a number too large": (
+        "batch-summary",
+        b'{"status": "", "name": "a", "width": 1' + b"0" * 400 + b"}",
+    ),
     "batch record: brackets": ("batch-record", b"[" * 50_000),
 }
 
@@ -89,6 +99,13 @@ FOUND = {
 def test_what_was_found_once(case):
     name, data = FOUND[case]
     attempt(TARGETS[name], data)
+
+
+def test_changes_of_trees_leave_their_words_alone():
+    before, draw, data = repr(VALUES), Random(1), b'{"a": [1]}'
+    for _ in range(300):
+        data = mutate(b'{"a": [1, [2]]}' if len(data) > 99 else data, b"", (), draw)
+    assert repr(VALUES) == before
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slanted.errors import InputError
+from slanted.errors import InputError, SlantedWarning
 from slanted.matching.images import as_8_bit, check_pair
 
 GREY = np.zeros((20, 30), np.uint8)
@@ -26,10 +26,13 @@ def test_unusable_pairs_are_refused_by_name(left, right, message):
     assert message in str(caught.value)
 
 
-def test_grey_beside_colour_becomes_grey():
+def test_grey_beside_colour_becomes_grey_and_is_told():
     colour = np.zeros((20, 30, 3), np.uint8)
     colour[..., 1] = 100
-    left, right = check_pair(colour, GREY)
+    with pytest.warns(SlantedWarning, match="left: is in colour, but right is grey"):
+        left, right = check_pair(colour, GREY)
+    with pytest.warns(SlantedWarning, match=r"b\.png: is in colour, but a\.png is grey"):
+        check_pair(GREY, colour, names=("a.png", "b.png"))
     assert left.shape == right.shape == (20, 30)
     assert left[0, 0] == 59  # 0.587 × 100
 

@@ -199,6 +199,14 @@ def test_the_command_refuses_in_one_sentence(tmp_path, capsys, result):
     assert not (tmp_path / "new").exists()
 
 
+def hide(monkeypatch, module):
+    """Let a package be missing."""
+    for loaded in list(sys.modules):
+        if loaded.startswith(f"{module}."):
+            monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
+
+
 @pytest.mark.parametrize(
     ("module", "name"),
     [(m, n) for m in ("trimesh", "PIL") for n in MESH_FORMATS if (m, n) != ("PIL", "mesh.ply")],
@@ -207,11 +215,30 @@ def test_what_is_missing_is_named_with_its_cure(
     tmp_path, capsys, monkeypatch, result, module, name
 ):
     result.save(tmp_path)
-    for loaded in list(sys.modules):
-        if loaded.startswith(f"{module}."):
-            monkeypatch.delitem(sys.modules, loaded)
-    monkeypatch.setitem(sys.modules, module, None)
+    hide(monkeypatch, module)
     assert run("export", tmp_path, name, "--quiet") == 2
     error = capsys.readouterr().err
     package = {"PIL": "pillow"}.get(module, module)
     assert f"need {package}, which is not installed; run pip install 'slanted[viewer]'" in error
+    assert f"error: {name}: " in error
+    assert "; nothing was written" in error
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(
+    ("module", "left_out"),
+    [("trimesh", ["mesh.ply", "mesh.glb", "mesh.obj"]), ("PIL", ["mesh.glb", "mesh.obj"])],
+)
+def test_what_needs_no_extra_is_written_without_it(
+    result, tmp_path, monkeypatch, capsys, module, left_out
+):
+    result.save(tmp_path)
+    hide(monkeypatch, module)
+    cameras = ("--fx", "140", "--baseline", "0.5")
+    assert run("export", tmp_path, "-o", tmp_path / "out", *cameras, "--quiet", "--json") is None
+    out, err = capsys.readouterr()
+    assert err.startswith(f"slanted: warning: {', '.join(left_out)}: left out; ")
+    assert "not installed; run pip install 'slanted[viewer]'" in err
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {"cloud.ply", "depth.png", "mesh.ply"} - set(left_out)
+    assert json.loads(out)["left_out"] == left_out

@@ -83,7 +83,8 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
     Raises
     ------
     FileError
-        If there are none, the manifest cannot be understood, or two pairs have one name.
+        If there are none, the manifest cannot be understood, two pairs have one name, or it is not
+        clear which of several files is an image of a pair.
     """
     if source.is_dir():
         pairs = list(_apart(_search(source, output)))
@@ -163,8 +164,22 @@ def _images(files: Iterable[str]) -> list[str]:
     return sorted(f for f in files if f.lower().endswith(SUFFIXES) and not f.startswith("."))
 
 
-def _by_stem(images: Iterable[str]) -> dict[str, str]:
-    return {Path(name).stem: name for name in images}
+def _by_stem(images: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in images:
+        found.setdefault(Path(name).stem, []).append(name)
+    return found
+
+
+def _only(folder: Path, names: list[str]) -> Path:
+    """Return the one image of a name, and refuse to choose between several."""
+    if len(names) > 1:
+        raise FileError(
+            folder,
+            f"expected one image called {Path(names[0]).stem}, got {', '.join(names)}; keep one of "
+            "them there, or name pairs in a manifest",
+        )
+    return folder / names[0]
 
 
 def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
@@ -181,8 +196,8 @@ def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
         partner, rest = next(_in_words(stem), (stem, stem))
         if stem in by_stem or partner not in by_stem:
             partner, rest = stem, stem
-        found = name if name in names else by_stem.get(partner, name)
-        yield Pair(relative + (rest or stem), left / name, right / found)
+        others = [name] if name in names else by_stem.get(partner, [name])
+        yield Pair(relative + (rest or stem), left / name, _only(right, others))
 
 
 def _of_files(base: Path, files: Iterable[str], relative: str) -> Iterator[Pair]:
@@ -191,12 +206,13 @@ def _of_files(base: Path, files: Iterable[str], relative: str) -> Iterator[Pair]
     scene = relative.rstrip("/") or base.resolve().name
     for one, other in STEMS:
         if one in images and other in images:
-            yield Pair(scene, base / images[one], base / images[other])
+            yield Pair(scene, _only(base, images[one]), _only(base, images[other]))
             return
-    for stem, name in images.items():
+    for stem, names in images.items():
         for partner, rest in _in_words(stem):
             if partner in images:
-                yield Pair(relative + rest if rest else scene, base / name, base / images[partner])
+                both = _only(base, names), _only(base, images[partner])
+                yield Pair(relative + rest if rest else scene, *both)
 
 
 def _in_words(stem: str) -> Iterator[tuple[str, str]]:

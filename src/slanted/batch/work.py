@@ -117,12 +117,11 @@ def _compute(
     from slanted.pipeline import estimate
 
     refuse_what_does_not_fit(job.left, job.settings)
-    left, right = check_pair(
-        read_image(job.left), read_image(job.right), names=(str(job.left), str(job.right))
-    )
+    files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
     with _heard() as messages:
-        result = estimate(left, right, settings, remembered=_remembered(before))
+        left, right = check_pair(read_image(job.left), read_image(job.right), files)
+        result = estimate(left, right, settings, remembered=_remembered(before), names=files)
     # Times and threads differ from run to run; results must not. The record has them.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}

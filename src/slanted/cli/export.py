@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from slanted.cli.options import (
     report_options,
 )
 from slanted.cli.progress import Report
+from slanted.errors import MissingExtraError, SlantedWarning
 from slanted.output.export_files import FILES
 
 
@@ -38,7 +40,7 @@ def command(
     one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the image's
     colours (as a texture in GLB and OBJ); depth.png is 16 bit, millimetres, 0 for unknown. Lengths
     are metres if the run was calibrated or --calib or --fx and --baseline are given, otherwise
-    baselines.
+    baselines. Meshes need slanted[viewer]; without it, a warning tells that they are left out.
     """
     from slanted.io import write_bytes
     from slanted.output.export import Exportable, export, export_names
@@ -53,12 +55,22 @@ def command(
         given = load_calibration(opened.result.disparity.shape[:2], **calibration_values)
         source = Exportable(opened.result, opened.left, given or opened.calibration)
         files: dict[str, bytes] = {}
+        left_out: dict[str, str] = {}
         for name in names or export_names(calibrated=source.calibration is not None):
             report.progress(name)
-            files |= export(name, source)
+            try:
+                files |= export(name, source)
+            except MissingExtraError as error:
+                if names:
+                    raise MissingExtraError(f"{name}: {error}; nothing was written") from error
+                left_out[name] = str(error)
         for name, content in files.items():
             write_bytes(folder / name, content)
+    for why in dict.fromkeys(left_out.values()):
+        which = ", ".join(name for name, error in left_out.items() if error == why)
+        warnings.warn(f"{which}: left out; {why}", SlantedWarning, stacklevel=1)
     lines = [f"wrote {', '.join(files)} to {folder}, in {source.unit}"]
     if opened.left is None:
         lines.append("the left image was not found: clouds and meshes are grey")
-    report.outcome({"files": list(files), "output": str(folder), "unit": source.unit}, lines)
+    data = {"files": list(files), "left_out": list(left_out), "output": str(folder)}
+    report.outcome({**data, "unit": source.unit}, lines)

@@ -33,8 +33,10 @@ def command(
     """Write one HTML file that shows the folders RESULT of `slanted run`.
 
     It has a page for each pair and a summary with plots, and holds all its pictures: it can be
-    mailed, or kept as an artefact of CI, and needs no network.
+    mailed, or kept as an artefact of CI, and needs no network. Of the folder of a `slanted batch`
+    it has one table, a row for each pair.
     """
+    from slanted.batch.report import build_index, is_batch
     from slanted.io import read_disparity, write_bytes
     from slanted.output.opened import open_result
     from slanted.output.report import TITLE, Entry, build_report, count_of
@@ -43,6 +45,9 @@ def command(
         raise click.UsageError(
             f"--ground-truth: expected one for each of {len(results)} results, got {len(truths)}"
         )
+    batch = len(results) == 1 and is_batch(results[0])
+    if batch:
+        refuse_without("the folder of one result", {"--ground-truth": truths or None})
     if not truths:
         refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
     names = [folder.resolve().name for folder in results]
@@ -63,7 +68,11 @@ def command(
         return Entry(shown[number], opened, truth)
 
     with Report(quiet=quiet, as_json=as_json) as report:
-        content = build_report(map(entry, range(len(results))), title or TITLE).encode()
+        if batch:
+            text, shown = build_index(results[0], output.parent, title or TITLE, report.progress)
+        else:
+            text = build_report(map(entry, range(len(results))), title or TITLE)
+        content = text.encode(errors="backslashreplace")  # names of files may be no text
         write_bytes(output, content)
     size = f"{len(content) / 1e6:.1f} MB"
     report.outcome(

@@ -8,6 +8,7 @@ import click
 
 from slanted.cli.options import PathArgument
 from slanted.cli.progress import Report
+from slanted.errors import one_line
 
 
 @click.command(name="info", short_help="Say what a file, or a result, is.")
@@ -16,10 +17,18 @@ from slanted.cli.progress import Report
 def command(file: Path, as_json: bool) -> None:
     """Say a FILE's format, size, range of values and likely meaning.
 
-    FILE may be the folder of a result.
+    FILE may be whatever slanted reads or writes, and the folder of a result or of a batch.
     """
     from slanted.io.info import describe
 
     found = describe(file)
-    lines = [f"{name + ':':<16} {value}" for name, value in found.items()]
+    lines = [line for name, value in found.items() for line in _lines(name, value)]
     Report(quiet=False, as_json=as_json).outcome(found, lines)
+
+
+def _lines(name: str, value: object) -> list[str]:
+    """Lay out a value, those of a group below its name; a file's own words stay on their line."""
+    if not isinstance(value, dict):
+        return [f"{name + ':':<16} {one_line(str(value))}"]
+    width = max(map(len, value), default=0)
+    return [f"{name}:", *(one_line(f"  {key:<{width}}  {text}") for key, text in value.items())]

@@ -90,9 +90,8 @@ def command(
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
-        images = list(
-            check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
-        )
+        names = str(left), str(right)
+        images = list(check_pair(read_image(left), read_image(right), names))
         calibration = load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
@@ -105,7 +104,9 @@ def command(
         check_result_folder(output)
         compile_kernels(report)
         if stop_after is not None:
-            matched, seconds = match_pair(images[0], images[1], settings, progress=report.progress)
+            matched, seconds = match_pair(
+                images[0], images[1], settings, progress=report.progress, names=names
+            )
             with whole_folder(output) as folder:
                 write_matched(folder, matched, settings, seconds)
                 files = file_names(folder)
@@ -122,6 +123,7 @@ def command(
                 segments=labels,
                 backend=backend,
                 progress=report.progress,
+                names=names,
             )
         with whole_folder(output) as folder:
             write_result(folder, result, images[0], calibration, inputs, images[1])

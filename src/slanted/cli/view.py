@@ -151,10 +151,12 @@ def _open(
             f"expected the folder of a result, or LEFT and RIGHT, got {len(target)} paths"
         )
     left, right = target
-    images = check_pair(read_image(left), read_image(right), names=(str(left), str(right)))
+    names = str(left), str(right)
+    images = check_pair(read_image(left), read_image(right), names)
     calibration = load_calibration(images[0].shape[:2], **calibration_values)
     check_truth(images[0])
     compile_kernels(report)
     snapshots: list[Snapshot] = []
-    result = estimate(*images, settings, progress=report.progress, watch=snapshots.append)
+    watch = snapshots.append
+    result = estimate(*images, settings, progress=report.progress, watch=watch, names=names)
     return OpenedResult(left.name, result, *images, calibration, {}), snapshots

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
+import math
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,21 @@ from slanted.io.containers import ImageHeader, read_header
 from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
 from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
+from slanted.io.info_meshes import describe_glb, describe_obj, describe_ply
+from slanted.io.info_records import MARKER, describe_folder, describe_text
+from slanted.io.npz import StoredArrays
 
-RECORD = "run.json"
-"""What makes a folder a result; of its content, what a person wants to know is named below."""
-OF_RESULTS = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
-              "energy", "gap_percent", "version")  # fmt: skip
-TEXT_MEANINGS = {".toml": "settings (TOML)", ".json": "record of a run or a dataset (JSON)"}
+MOST_RANGED = 2**24
+"""Elements of an archive that are unpacked to tell their range; zeros pack a thousand to one."""
+MOST_ARRAYS = 40
+NAMED = {"depth.npy": "depth map of slanted: metres, NaN where unknown"}
+"""Files of slanted's that look like others, and what they are."""
+DEPTH_IMAGE = "depth.png"
+KITTI_MAPS = ("disparity.png", "disparity_filled.png")
 
 
 def describe(path: Path | str) -> dict[str, object]:
-    """Describe an image, a disparity map, a calibration or the folder of a result.
+    """Describe whatever slanted reads or writes: a file, or the folder of a result or a batch.
 
     Parameters
     ----------
@@ -38,8 +42,9 @@ def describe(path: Path | str) -> dict[str, object]:
     dict[str, object]
         ``file``, ``format`` and ``meaning`` (a guess in words) always. Images and maps have
         ``width_pixels``, ``height_pixels``, ``bits``, ``dtype``, ``channels``, ``lowest`` and
-        ``highest``; disparity maps ``known_share`` as well. Calibrations have the fields of
-        `Calibration`. All values are plain Python, ready for JSON.
+        ``highest``; disparity maps ``known_share`` as well. Archives have ``arrays``, a sentence
+        for each; meshes ``vertices`` and ``faces``; summaries of batches ``pairs``. Calibrations
+        have the fields of `Calibration`. All values are plain Python, ready for JSON.
 
     Raises
     ------
@@ -48,58 +53,46 @@ def describe(path: Path | str) -> dict[str, object]:
     """
     path = Path(path)
     if path.is_dir():
-        return {"file": str(path), **_describe_folder(path)}
-    data = read_bytes(path)
+        return {"file": str(path), **describe_folder(path)}
+    data = read_bytes(path, may_be_empty=path.name == MARKER)
+    return {"file": str(path), **(_describe_binary(path, data) or _describe_other(path, data))}
+
+
+def _describe_binary(path: Path, data: bytes) -> dict[str, object] | None:
+    """Describe what tells by its first bytes that it is no image."""
     if data[:2] in (b"Pf", b"PF"):
-        values = pfm.decode(path, data)
-        found = _describe_floats("PFM", values, "float disparity map (PFM)")
-    elif data.startswith(b"\x93NUMPY"):
-        found = _describe_array(npy.decode(path, data))
-    elif data.startswith(b"ply"):
-        found = {"format": "PLY", "meaning": "point cloud or mesh", **_ply_counts(data)}
-    elif path.suffix in TEXT_MEANINGS and _is_text(data):
-        found = {"format": path.suffix[1:].upper(), "meaning": TEXT_MEANINGS[path.suffix]}
-    elif _is_text(data) and path.suffix.lower() in WRITABLE_SUFFIXES:
+        return _describe_floats("PFM", pfm.decode(path, data), "float disparity map (PFM)")
+    if data.startswith(b"\x93NUMPY"):
+        return _describe_array(path, npy.decode(path, data))
+    if data.startswith(b"PK\x03\x04"):
+        return _describe_archive(path)
+    if data.startswith(b"ply"):
+        return describe_ply(data)
+    if data.startswith(b"glTF"):
+        return describe_glb(path, data)
+    return None
+
+
+def _describe_other(path: Path, data: bytes) -> dict[str, object]:
+    """Describe a text or an image."""
+    suffix = path.suffix.lower()
+    if not _is_text(data):
+        header = read_header(path, data)
+        return _describe_image(path, header, decode_samples(path, data, header))
+    if suffix in WRITABLE_SUFFIXES:
         raise FileError(
             path,
             f"expected an image, as its name says, but it holds text ({_beginning(data)!r}); a "
             "download may have saved a web page, or a pointer of Git LFS, in its place",
         )
-    elif _is_text(data):
-        found = _describe_calibration(path, data)
-    else:
-        header = read_header(path, data)
-        found = _describe_image(header, decode_samples(path, data, header))
-    return {"file": str(path), **found}
-
-
-def _describe_folder(path: Path) -> dict[str, object]:
-    if not (path / RECORD).is_file():
-        raise FileError(
-            path,
-            f"expected a file, or the folder of a result with {RECORD} in it, got another folder; "
-            "`slanted batch` finds pairs in folders",
-        )
-    try:
-        record = json.loads(read_bytes(path / RECORD))
-    except (ValueError, RecursionError) as error:
-        raise FileError(path / RECORD, f"expected JSON, but it fails to parse: {error}") from error
-    known = record if isinstance(record, dict) else {}
-    numbers = {
-        name: known[name] for name in OF_RESULTS if isinstance(known.get(name), int | float | str)
-    }
-    return {"format": "folder", "meaning": "result of slanted; `slanted view` shows it", **numbers}
+    if suffix == ".obj":
+        return describe_obj(data)
+    return describe_text(path, data) or _describe_calibration(path, data)
 
 
 def _beginning(data: bytes) -> str:
     """Return the first words of a text."""
     return " ".join(data[:200].decode("utf-8", "replace").split())[:40]
-
-
-def _ply_counts(data: bytes) -> dict[str, object]:
-    """Return how many of each element the header announces."""
-    found = re.findall(rb"^element (\w+) (\d+)\s*$", data[:4096], re.MULTILINE)
-    return {name.decode(): int(count) for name, count in found}
 
 
 def _is_text(data: bytes) -> bool:
@@ -123,7 +116,7 @@ def _describe_calibration(path: Path, data: bytes) -> dict[str, object]:
     return found
 
 
-def _describe_image(header: ImageHeader, samples: NDArray[Any]) -> dict[str, object]:
+def _describe_image(path: Path, header: ImageHeader, samples: NDArray[Any]) -> dict[str, object]:
     if samples.dtype.kind == "f" and samples.ndim == 2:
         return _describe_floats("TIFF", samples, "float disparity map (TIFF)")
     found = _describe_samples(header.format, samples) | {
@@ -133,29 +126,59 @@ def _describe_image(header: ImageHeader, samples: NDArray[Any]) -> dict[str, obj
     if samples.ndim == 3:
         return found | {"meaning": f"{samples.dtype.itemsize * 8}-bit colour image"}
     if samples.dtype == np.uint16 and header.format == "PNG":
-        share = float(np.mean(samples > 0))
-        # Every camera image has a black pixel now and then, but hardly one in a hundred.
-        if share < 0.99:
-            known = samples[samples > 0]
-            found |= _range(known / KITTI_SCALE)
-            return found | {"known_share": share, "meaning": "KITTI disparity map"}
-        return found | {"meaning": "16-bit grey image, or a dense KITTI disparity map"}
+        return found | _describe_16_bit(path, samples)
     if samples.dtype == np.uint8 and header.format in ("PNG", "PNM"):
         meaning = "8-bit grey image; may be a Middlebury disparity map if it has a scale"
         return found | {"meaning": meaning}
     return found | {"meaning": f"{samples.dtype.itemsize * 8}-bit grey image"}
 
 
-def _describe_array(values: NDArray[Any]) -> dict[str, object]:
+def _describe_16_bit(path: Path, samples: NDArray[Any]) -> dict[str, object]:
+    known = samples[samples > 0]
+    share = known.size / samples.size
+    if path.name == DEPTH_IMAGE:
+        meaning = "depth image of slanted: millimetres, 0 where unknown"
+        return {**_range(known), "known_share": share, "meaning": meaning}
+    # Every camera image has a black pixel now and then, but hardly one in a hundred.
+    if share < 0.99 or path.name in KITTI_MAPS:
+        found = _range(known / KITTI_SCALE)
+        return {**found, "known_share": share, "meaning": "KITTI disparity map"}
+    return {"meaning": "16-bit grey image, or a dense KITTI disparity map"}
+
+
+def _describe_array(path: Path, values: NDArray[Any]) -> dict[str, object]:
     if values.ndim == 2 and values.size and values.dtype.kind in "fiu":
-        return _describe_floats("NPY", values, "disparity map (NumPy)")
-    shape = " × ".join(str(size) for size in values.shape)
+        is_map = values.dtype.kind == "f"
+        meaning = "disparity map (NumPy)" if is_map else "label image, as segments are (NumPy)"
+        return _describe_floats("NPY", values, NAMED.get(path.name, meaning))
     return {
         "format": "NPY",
-        "shape": shape,
+        "shape": _shape_text(values.shape),
         "dtype": str(values.dtype),
+        **_range(values),
         "meaning": "NumPy array, but no disparity map, which has two dimensions of real numbers",
     }
+
+
+def _describe_archive(path: Path) -> dict[str, object]:
+    """Tell shape, type and range of each array, the range as long as that takes no time."""
+    arrays, left = {}, MOST_RANGED
+    with StoredArrays(path, "NumPy's archive of arrays (NPZ)") as stored:
+        names = stored.names()
+        for name in names[:MOST_ARRAYS]:
+            shape, dtype = stored.header(name)
+            arrays[name] = f"{_shape_text(shape)} {dtype}"
+            if math.prod(shape) <= left:
+                left -= math.prod(shape)
+                low, high = _range(stored.read(name, "fiubc", None, MOST_RANGED)).values()
+                arrays[name] += "" if low is None else f", {low:g} to {high:g}"
+    is_result = {"planes", "segments"} <= set(names)
+    meaning = "arrays of a result of slanted" if is_result else "arrays (NumPy)"
+    return {"format": "NPZ", "meaning": meaning, "count": len(names), "arrays": arrays}
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape)) or "1"
 
 
 def _describe_floats(format: str, values: NDArray[Any], meaning: str) -> dict[str, object]:
@@ -177,8 +200,8 @@ def _describe_samples(format: str, samples: NDArray[Any]) -> dict[str, object]:
 
 
 def _range(samples: NDArray[Any]) -> dict[str, object]:
-    """Return the lowest and highest finite value, as None if there is none."""
+    """Return the lowest and highest finite value, as None if there is none, as of complex ones."""
     finite = samples[np.isfinite(samples)]
-    if finite.size == 0:
+    if finite.size == 0 or finite.dtype.kind == "c":
         return {"lowest": None, "highest": None}
     return {"lowest": finite.min().item(), "highest": finite.max().item()}

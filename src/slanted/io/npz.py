@@ -11,6 +11,8 @@ import io
 import math
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -75,6 +77,12 @@ class StoredArrays:
         """Return the names of all arrays."""
         return list(self._members)
 
+    def header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return the shape and type of an array, and unpack no more; errors as of `read`."""
+        with self._opened(name) as stream:
+            shape, _, dtype = npy.read_header(self._path, stream)
+        return shape, dtype
+
     def read(
         self, name: str, kinds: str, shape: tuple[int | None, ...] | None, most: int
     ) -> NDArray[Any]:
@@ -100,28 +108,34 @@ class StoredArrays:
         FileError
             If it is damaged.
         """
+        with self._opened(name) as stream:
+            found, is_fortran, dtype = npy.read_header(self._path, stream)
+            fits = shape is None or (
+                len(found) == len(shape)
+                and all(e in (None, f) for e, f in zip(shape, found, strict=True))
+            )
+            count = math.prod(found)
+            if dtype.kind not in kinds or not fits or count > most:
+                raise _DoesNotFitError(f"{name} has shape {found} and type {dtype}")
+            data = _exactly(stream, count * dtype.itemsize)
+        values = np.frombuffer(data, dtype, count)
+        return values.reshape(found, order="F" if is_fortran else "C").copy()
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a member; whatever is wrong with it becomes a FileError."""
         info = self._members[name]
         if info.compress_type not in _PACKED or info.flag_bits & _ENCRYPTED:
             raise self._problem(f"{name} is packed in a way that NumPy does not use")
         try:
             with self._archive.open(info) as stream:
-                found, is_fortran, dtype = npy.read_header(self._path, stream)
-                fits = shape is None or (
-                    len(found) == len(shape)
-                    and all(e in (None, f) for e, f in zip(shape, found, strict=True))
-                )
-                count = math.prod(found)
-                if dtype.kind not in kinds or not fits or count > most:
-                    raise _DoesNotFitError(f"{name} has shape {found} and type {dtype}")
-                data = _exactly(stream, count * dtype.itemsize)
+                yield stream
         except _DoesNotFitError:
             raise
         except FileError as error:
             raise self._problem(error.problem) from error
         except _ERRORS as error:
             raise self._problem(error) from error
-        values = np.frombuffer(data, dtype, count)
-        return values.reshape(found, order="F" if is_fortran else "C").copy()
 
     def _problem(self, why: object) -> FileError:
         return FileError(self._path, f"expected {self._what} ({why})")

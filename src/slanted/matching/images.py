@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError
+from slanted.errors import InputError, SlantedWarning
 
 if TYPE_CHECKING:
     from slanted.matching import Image
 
+NAMES = ("left", "right")
+"""What messages call the images unless their files are known."""
 SMALLEST_SIDE = 8
 """No matcher can say anything of an image smaller than its window."""
 
@@ -34,13 +37,11 @@ def check_image(name: str, image: Any) -> Image:
     return image
 
 
-def check_pair(
-    left: Any, right: Any, names: tuple[str, str] = ("left", "right")
-) -> tuple[Image, Image]:
+def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[Image, Image]:
     """Return both images if they can be matched, or raise an InputError naming what does not fit.
 
-    A grey image beside a colour one is accepted: the colour one is made grey. `names` are what
-    errors call the images, such as their files.
+    A grey image beside a colour one is accepted with a warning: the colour one is made grey.
+    `names` are what errors and warnings call the images, such as their files.
     """
     left, right = check_image(names[0], left), check_image(names[1], right)
     if left.shape[:2] != right.shape[:2]:
@@ -54,6 +55,13 @@ def check_pair(
             f"{right.dtype}; convert one of them"
         )
     if left.ndim != right.ndim:
+        colour, grey = names if left.ndim == 3 else names[::-1]
+        warnings.warn(
+            f"{colour}: is in colour, but {grey} is grey, so that both are taken as grey; give "
+            "both in colour if you have them",
+            SlantedWarning,
+            stacklevel=2,
+        )
         left, right = as_grey(left), as_grey(right)
     return left, right
 

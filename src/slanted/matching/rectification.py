@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import RectificationError, SlantedWarning
-from slanted.matching.images import as_8_bit, as_grey
+from slanted.matching.images import NAMES, as_8_bit, as_grey
 
 if TYPE_CHECKING:
     from slanted.matching import Image
@@ -91,14 +91,22 @@ def check_rectification(
 
 
 def judge_rectification(
-    found: RectificationCheck | None, left: Image, right: Image, settings: RectificationSettings
+    found: RectificationCheck | None,
+    left: Image,
+    right: Image,
+    settings: RectificationSettings,
+    names: tuple[str, str] = NAMES,
 ) -> None:
-    """Warn of, or refuse, a pair by what was measured of it; see `check_rectification`."""
+    """Warn of, or refuse, a pair by what was measured of it; see `check_rectification`.
+
+    `names` are what messages call the images, such as their files.
+    """
     if found is None:
         return
+    pair = ", ".join(names)
     if np.array_equal(left, right):
         warnings.warn(
-            "left, right: both images are the same, so that every disparity is 0; check the names",
+            f"{pair}: both images are the same, so that every disparity is 0; check the names",
             SlantedWarning,
             stacklevel=2,
         )
@@ -107,7 +115,7 @@ def judge_rectification(
     measured = f"{offset:.1f} px (median of {found.matches} matches)"
     if offset > settings.refuse_offset and settings.check == "refuse":
         raise RectificationError(
-            f"left, right: expected a rectified pair, whose rows agree, got a vertical offset of "
+            f"{pair}: expected a rectified pair, whose rows agree, got a vertical offset of "
             f"{measured}; rectify the images first, or set rectification.check=warn to go on"
         )
     if offset > settings.warn_offset:
@@ -118,7 +126,7 @@ def judge_rectification(
         )
     if found.backward_share > SWAPPED_SHARE:
         message = (
-            f"left, right: {found.backward_share:.0%} of {found.matches} matches lie to the right "
+            f"{pair}: {found.backward_share:.0%} of {found.matches} matches lie to the right "
             f"in the right image, so the images seem to be swapped; swap them, or "
             f"set matching.min_disparity below zero if that is meant"
         )

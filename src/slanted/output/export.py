@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError
+from slanted.errors import InputError, MissingExtraError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
 from slanted.output.export_files import FILES
@@ -106,7 +106,9 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
     Raises
     ------
     InputError
-        If the name is none of these, a calibration is needed, or trimesh is not installed.
+        If the name is none of these, or a calibration is needed.
+    MissingExtraError
+        If it needs a package that is not installed: meshes trimesh, their textures Pillow.
     """
     writers: dict[str, Callable[[Exportable], dict[str, bytes]]] = {
         "cloud.ply": _cloud,
@@ -210,7 +212,7 @@ def require_trimesh() -> Any:
     try:
         import trimesh
     except ModuleNotFoundError:
-        raise InputError(f"meshes need trimesh, {CURE}") from None
+        raise MissingExtraError(f"meshes need trimesh, {CURE}") from None
     return trimesh
 
 
@@ -219,5 +221,5 @@ def require_pillow() -> Any:
     try:
         from PIL import Image
     except ModuleNotFoundError:
-        raise InputError(f"textures need pillow, {CURE}") from None
+        raise MissingExtraError(f"textures need pillow, {CURE}") from None
     return Image

@@ -6,6 +6,8 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from slanted import __version__
+
 STYLE = """
 :root { --ink: #1d2733; --faint: #5d6b7a; --line: #dfe4ea; --back: #ffffff; --soft: #f5f7f9;
         --link: #0b62a4; --good: #00755a; --bad: #b3400a; }
@@ -26,6 +28,7 @@ th, td { padding: .28rem .5rem; text-align: right; border-bottom: 1px solid var(
 th { white-space: normal; vertical-align: bottom; font-weight: 600;
      border-bottom: 2px solid var(--ink); }
 th:first-child, td:first-child { text-align: left; }
+td .words { white-space: normal; text-align: left; min-width: 18rem; }
 tr.other td { color: var(--faint); font-style: italic; }
 tbody tr:hover td { background: var(--soft); }
 figure { margin: 1.2rem 0; }
@@ -49,6 +52,7 @@ def page(title: str, body: Iterable[str]) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="generator" content="slanted {__version__}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
@@ -77,23 +81,44 @@ def contents(links: Iterable[tuple[str, str]]) -> str:
     return "<nav>\n" + "\n".join(lines) + "\n</nav>"
 
 
+class Html(str):
+    """What is HTML already, and stays as it is in a table."""
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], others: Iterable[int] = ()) -> str:
-    """Return a table of plain text; rows numbered in `others` are somebody else's figures."""
+    """Return a table of plain text, or `Html`; rows numbered in `others` are somebody else's."""
     aside = set(others)
     lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in header) + "</tr>"]
     lines.insert(0, '<div class="wide"><table><thead>')
     lines.append("</thead><tbody>")
     for number, row in enumerate(rows):
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        cells = "".join(
+            f"<td>{cell if isinstance(cell, Html) else escape(cell)}</td>" for cell in row
+        )
         lines.append(f"<tr{_class('other' if number in aside else '')}>{cells}</tr>")
     return "\n".join([*lines, "</tbody></table></div>"])
 
 
 def picture(content: bytes, caption: str, kind: str = PNG) -> str:
     """Return a figure with an encoded image inside the page."""
+    shown = image(content, caption, kind)
+    return f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def image(content: bytes, caption: str, kind: str = PNG) -> Html:
+    """Return an encoded image inside the page."""
     data = base64.b64encode(content).decode()
-    image = f'<img src="data:{kind};base64,{data}" alt="{escape(caption)}">'
-    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
+    return Html(f'<img src="data:{kind};base64,{data}" alt="{escape(caption)}">')
+
+
+def words(text: str) -> Html:
+    """Return a cell of sentences, which are broken into lines."""
+    return Html(f'<div class="words">{escape(text)}</div>')
+
+
+def link(address: str, text: str) -> Html:
+    """Return a link to another page."""
+    return Html(f'<a href="{escape(address)}">{escape(text)}</a>')
 
 
 def marked(text: str, kind: str) -> str:

@@ -237,13 +237,14 @@ def _pictures(entry: Entry) -> list[tuple[bytes, str]]:
         painted = colour_error(opened.result.disparity, entry.truth)
         caption = "Error against ground truth, on KITTI's scale."
         pictures.insert(2, (with_legend(painted, error_legend()), caption))
-    return [(_jpeg(picture), caption) for picture, caption in pictures]
+    return [(jpeg(picture), caption) for picture, caption in pictures]
 
 
-def _jpeg(picture: NDArray[np.uint8]) -> bytes:
+def jpeg(picture: NDArray[Any], most_width: int = MOST_WIDTH) -> bytes:
+    """Return an RGB picture as JPEG, made smaller if it is wider than that many pixels."""
     height, width = picture.shape[:2]
-    if width > MOST_WIDTH:
-        size = (MOST_WIDTH, round(height * MOST_WIDTH / width))
+    if width > most_width:
+        size = (most_width, max(1, round(height * most_width / width)))
         picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     settings = (cv2.IMWRITE_JPEG_QUALITY, QUALITY)
     return bytes(cv2.imencode(".jpg", picture[:, :, ::-1], settings)[1])

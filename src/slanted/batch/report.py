@@ -1,0 +1,122 @@
+"""A batch as one HTML page: a row for each pair, with its picture and its numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from slanted.batch.pairs import output_folder
+from slanted.batch.run import MARKER
+from slanted.errors import FileError
+from slanted.io import read_bytes, read_image
+from slanted.output import html
+from slanted.output.report import count_of, jpeg
+from slanted.output.stored import only_inside
+
+SUMMARY = "summary.jsonl"
+PICTURE = "disparity_colour.png"
+OWN_REPORT = "report.html"
+THUMBNAIL = 200
+"""Pixels across."""
+NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
+           "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
+           "seconds": "{:.1f}"}  # fmt: skip
+"""What of the records is shown, and how."""
+
+
+def is_batch(folder: Path) -> bool:
+    """Return whether a folder is what ``slanted batch`` writes to."""
+    return (folder / MARKER).is_file()
+
+
+def read_summary(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a batch's summary.
+
+    Raises
+    ------
+    FileError
+        If there is none, as long as the batch has not ended, or it is damaged.
+    """
+    file = folder / SUMMARY
+    if not file.is_file():
+        raise FileError(
+            folder, f"expected a batch that has ended, with {SUMMARY}; end it with --resume"
+        )
+    only_inside(folder, SUMMARY)
+    try:
+        rows = [json.loads(line) for line in read_bytes(file).splitlines()]
+        if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
+            return rows
+        raise ValueError("a pair without name or status")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _no_summary(file, error) from error
+
+
+def _no_summary(file: Path, why: Exception) -> FileError:
+    return FileError(file, f"expected the summary of a batch, got something else ({why})")
+
+
+def build_index(
+    folder: Path, beside: Path, title: str, progress: Callable[[str], None]
+) -> tuple[str, list[str]]:
+    """Return the page, and the names of its pairs.
+
+    Parameters
+    ----------
+    folder
+        Of the batch.
+    beside
+        Where the page will lie: its links are relative to that.
+    title
+        Its heading.
+    progress
+        Called with the name of each pair.
+    """
+    rows = read_summary(folder)
+    done = sum(row["status"] == "done" for row in rows)
+    try:
+        cells = list(_cells(folder, beside, rows, progress))
+    except (OSError, OverflowError) as error:  # names and numbers that are too long
+        raise _no_summary(folder / SUMMARY, error) from error
+    header = ["pair", "", "status", *(name.replace("_percent", " %") for name in NUMBERS)]
+    parts = [
+        html.heading(title, 1),
+        html.paragraph(f"{count_of(len(rows), 'pair')}, {done} done", "faint"),
+        html.table([*header, "warnings and errors"], cells),
+    ]
+    return html.page(title, parts), [row["name"] for row in rows]
+
+
+def _cells(
+    folder: Path, beside: Path, rows: list[dict[str, Any]], progress: Callable[[str], None]
+) -> Iterator[list[str]]:
+    for row in rows:
+        progress(row["name"])
+        place = output_folder(folder, row["name"])  # the summary may be a stranger's
+        told = [str(row[key]) for key in ("error", "warnings") if row.get(key)]
+        numbers = ((row.get(name), text) for name, text in NUMBERS.items())
+        yield [
+            _name(place, beside, row["name"]),
+            _thumbnail(place),
+            row["status"],
+            *(text.format(n) if isinstance(n, int | float) else "" for n, text in numbers),
+            html.words("; ".join(told)),
+        ]
+
+
+def _name(place: Path, beside: Path, name: str) -> str:
+    """Return a pair's name, as a link if it has a report of its own."""
+    if not (place / OWN_REPORT).is_file():
+        return name
+    return html.link(quote(os.fsencode(os.path.relpath(place / OWN_REPORT, beside))), name)
+
+
+def _thumbnail(place: Path) -> str:
+    if not (place / PICTURE).is_file():
+        return ""
+    only_inside(place, PICTURE)
+    return html.image(jpeg(read_image(place / PICTURE), THUMBNAIL), "disparity", html.JPEG)

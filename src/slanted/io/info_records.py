@@ -1,0 +1,159 @@
+"""What texts and folders that slanted writes tell: records, summaries, tables, reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from slanted.errors import FileError
+from slanted.io.files import read_bytes
+
+RECORD = "run.json"
+"""What makes a folder a result; of its content, what a person wants to know is named below."""
+OF_RESULTS = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
+              "energy", "gap_percent", "version")  # fmt: skip
+SUMMARY, MARKER = "summary.csv", "batch.lock"
+"""What a batch writes beside the folders of its pairs."""
+SUMMARY_MEANING = "summary of a batch, a line a pair"
+SEGMENTS = "segments.npy"
+STATUSES = ("done", "failed", "waiting")
+GENERATOR = b'<meta name="generator" content="slanted'
+"""What `slanted.output.html` puts into its pages."""
+PLAIN = {
+    ".toml": "settings",
+    ".mtl": "material of a mesh: names the picture that is its texture",
+    ".svg": "plot or drawing",
+    ".md": "text",
+}
+RECORDS = {
+    "stopped_after": "record of a run that stopped after matching",
+    "features": "record of a result",
+    "status": "record of a pair of a batch",
+    "experiment": "outcome of an experiment",
+}
+"""Fields by which records are told apart."""
+TOLD = ("status", "error", "experiment")
+TABLES: dict[tuple[str, ...], str] = {
+    ("left", "right"): "manifest of pairs, for `slanted batch`",
+    ("name", "status"): SUMMARY_MEANING,
+    ("search", "candidate"): "log of `slanted tune`",
+}
+"""First columns by which tables are told apart."""
+
+
+def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
+    """Describe a text that slanted writes, or None if it may be something else."""
+    suffix = path.suffix.lower()
+    format = suffix[1:].upper()
+    if path.name == MARKER:
+        return {"format": "text", "meaning": "mark of a folder that `slanted batch` writes to"}
+    if data[:100].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return _describe_page(data)
+    if suffix in PLAIN:
+        return {"format": format, "meaning": PLAIN[suffix]}
+    if suffix not in PARSED:
+        return None
+    try:
+        return {"format": format, **PARSED[suffix](data)}
+    except (csv.Error, ValueError, RecursionError) as error:
+        problem = f"expected {format}, but it fails to parse: {error}"
+        return {"format": format, "meaning": "damaged, or no such file", "problem": problem}
+
+
+def describe_folder(path: Path) -> dict[str, object]:
+    """Describe the folder of a result, of a batch or of segments."""
+    folder: dict[str, object] = {"format": "folder"}
+    if (path / RECORD).is_file():
+        folder["meaning"] = "result of slanted; `slanted view` shows it"
+        return folder | _numbers(_record(path / RECORD))
+    if (path / MARKER).is_file():
+        summary = path / SUMMARY
+        counts = describe_text(summary, read_bytes(summary)) if summary.is_file() else None
+        folder["meaning"] = (
+            "results of `slanted batch`, a folder for each pair; `slanted report` shows them"
+        )
+        return (counts or {}) | folder
+    if (path / SEGMENTS).is_file():
+        return folder | {"meaning": "segments, of `slanted segment`"}
+    raise FileError(
+        path,
+        f"expected a file, or the folder of a result with {RECORD} in it, got another folder; "
+        "`slanted batch` finds pairs in folders",
+    )
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        return _object(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise FileError(path, f"expected JSON, but it fails to parse: {error}") from error
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    content = json.loads(data)
+    return content if isinstance(content, dict) else {}
+
+
+def _numbers(record: dict[str, Any]) -> dict[str, object]:
+    return {
+        name: record[name] for name in OF_RESULTS if isinstance(record.get(name), int | float | str)
+    }
+
+
+def _describe_record(data: bytes) -> dict[str, object]:
+    record = _object(data)
+    meaning = next((RECORDS[field] for field in RECORDS if field in record), None)
+    if meaning is None:
+        return {"meaning": "record of a run or a dataset"}
+    told: dict[str, object] = {name: str(record[name]) for name in TOLD if name in record}
+    return {"meaning": meaning, **told, **_numbers(record)}
+
+
+def _describe_lines(data: bytes) -> dict[str, object]:
+    rows = [json.loads(line) for line in data.splitlines() if line.strip()]
+    if rows and all(isinstance(row, dict) and {"name", "status"} <= set(row) for row in rows):
+        return {"meaning": SUMMARY_MEANING, **_count_pairs(rows)}
+    return {"meaning": "records, one a line", "rows": len(rows)}
+
+
+def _describe_table(data: bytes) -> dict[str, object]:
+    text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
+    rows = csv.DictReader(text, skipinitialspace=True)
+    columns = [column.strip() for column in rows.fieldnames or ()]
+    rows.fieldnames = columns
+    meaning = TABLES.get(tuple(columns[:2]), "table")
+    if meaning == SUMMARY_MEANING:
+        return {"meaning": meaning, **_count_pairs(rows)}
+    return {"meaning": meaning, "rows": sum(1 for _ in rows), "columns": len(columns)}
+
+
+def _count_pairs(rows: Iterable[Mapping[str, Any]]) -> dict[str, object]:
+    """Return how many pairs there are, and how many of each status that a batch knows."""
+    counts = Counter(str(row["status"]) for row in rows)
+    known = {status: counts[status] for status in STATUSES if counts[status]}
+    return {"pairs": counts.total(), **known}
+
+
+def _describe_page(data: bytes) -> dict[str, object]:
+    head = data[:4096]
+    title = re.search(rb"<title>(.*?)</title>", head, re.DOTALL | re.IGNORECASE)
+    ours = GENERATOR in head
+    found: dict[str, object] = {"format": "HTML"}
+    found["meaning"] = "report of slanted; open it in a browser" if ours else "web page"
+    if title is not None:
+        found["title"] = unescape(title.group(1).decode("utf-8", "replace")).strip()
+    return found
+
+
+PARSED: dict[str, Callable[[bytes], dict[str, object]]] = {
+    ".json": _describe_record,
+    ".jsonl": _describe_lines,
+    ".csv": _describe_table,
+}
