@@ -24,11 +24,19 @@ class SlantedError(Exception):
 
 def one_line(text: str) -> str:
     """Escape what a terminal would act upon, and leave out the middle of what is too long."""
-    if len(text) > LONGEST_MESSAGE:
-        text = f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"
+    text = _shortened(text)
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    # Once more, because what is escaped is up to ten times as long.
+    return _shortened(
+        "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    )
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    return f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"
 
 
 class InputError(SlantedError, ValueError):

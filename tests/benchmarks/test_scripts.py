@@ -120,3 +120,16 @@ def test_peers_are_read_for_the_same_frames(tmp_path, monkeypatch):
     found = script.peers([Frame("000001_10"), Frame("000002_10")])
     expected = {"ratio": 3.0, "out-3px-noc": 2.0, "out-3px-all": 3.0, "D1-all": 4.0}
     assert found == {"SPS-Stereo": expected}
+
+
+def test_lines_of_kernels_are_those_inside_them(tmp_path):
+    from kernel_coverage import kernel_lines
+
+    source = tmp_path / "some_kernels.py"
+    source.write_text(
+        "from slanted.kernel import kernel\n"
+        "@kernel\ndef one(x):\n    return x\n"  # line 4
+        "def plain(x):\n    return x\n"
+        "@kernel(inline='always')\ndef two(\n    x,\n):\n    x += 1\n    return x\n"  # 11 and 12
+    )
+    assert kernel_lines(source) == {4, 11, 12}

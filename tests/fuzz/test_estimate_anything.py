@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 import slanted
@@ -141,8 +141,10 @@ def test_a_valid_result_or_a_sentence(problem):
         message = str(error)
         assert ": " in message
         assert message.isprintable()
+        event("refused")  # counted with --hypothesis-show-statistics
         return
     check(result, problem["size"])
+    event("a valid result")
 
 
 def test_nothing_to_explain_has_no_gap():

@@ -1,6 +1,7 @@
 """A bounded run of the fuzzers (fuzz/), and every input they ever found."""
 
 import io
+import time
 import zipfile
 from random import Random
 
@@ -66,6 +67,12 @@ FOUND = {
     "space: brackets": ("space", b"seed = " + b"[" * 5000),
     "manifest: a name of 5000 digits": ("manifest", b"left,right,name\na,b," + b"9" * 5000),
     "manifest: a null": ("manifest", b"left,right\na\0b.png,b.png\n"),
+    "manifest: long names of what is not printed": (
+        "manifest",
+        b"left,right\n" + (b"\x18" * 250 + b".png,b.png\n") * 2,
+    ),
+    "tiff: a directory beyond all places": ("tiff", b"II+\0\x08\0\0\0" + b"\xff" * 8),
+    "float-tiff: the same": ("float-tiff", b"MM\0+\0\x08\0\0" + b"\xff" * 8),
     "pnm: a number of 40 digits": ("pnm", b"P2\n2 1\n255\n3 " + b"9" * 40),
     "pnm: one long word among many": ("pnm", b"P2\n999 99\n9\n" + b"1 " * 98_901 + b"1" * 49_000),
     "npy: nothing times an absurd length": (
@@ -132,8 +139,11 @@ def test_hangs_and_memory_are_findings(monkeypatch):
             pass
 
     monkeypatch.setattr("fuzz.target.SECONDS", 0.2)
-    with pytest.raises(Finding, match="took more than"):
+    with pytest.raises(Finding, match=r"took more than 0\.2 s$"):
         attempt(Target("slow", hang, list), b"")
+    monkeypatch.setattr("fuzz.target.WAITING_SECONDS", 0.2)
+    with pytest.raises(Finding, match=r"took more than 0\.2 s by the clock"):
+        attempt(Target("waiting", lambda *_: time.sleep(5), list), b"")
     with pytest.raises(Finding, match="MemoryError"):
         attempt(Target("large", lambda *_: np.ones(2**30), list), b"")
 
@@ -154,7 +164,9 @@ def test_coverage_guides_the_search():
 
 def test_messages_stay_one_printable_line():
     assert str(InputError("a\x1b[2J\nb")) == "a\\x1b[2J\\nb"
-    long = str(FileError("file", "x" * 10**6))
-    assert long.startswith("file: xxx")
-    assert len(long) < 1100
-    assert "…" in long
+    for letter, shown in (("x", "xxx"), ("\x1b", r"\x1b\x1b"), ("\U000e0001", r"\U000e0001")):
+        for count in (900, 10**6):
+            long = str(FileError("file", letter * count))
+            assert long.startswith(f"file: {shown}")
+            assert len(long) < 1100
+            assert ("…" in long) == (count > 900 or letter != "x")

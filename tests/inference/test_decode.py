@@ -171,6 +171,18 @@ def test_single_moves_end_in_a_local_optimum(seed):
             states[v] = kept
 
 
+def test_single_moves_end_when_their_rounds_are_over():
+    graph = some_graph(2)
+    tables, (planes, labels) = tables_of(graph), random_states(graph, 2)
+    energies, rounds = [graph.energy(planes, labels)], []
+    for most in (1, 100, 100):
+        rounds.append(descend_coordinates(*tables, most, planes, labels))
+        energies.append(graph.energy(planes, labels))
+    assert rounds[0] == rounds[2] == 1  # cut off with moves left, and nothing left to move
+    assert 1 < rounds[1] < 100
+    assert energies[0] > energies[1] > energies[2] == energies[3]
+
+
 def conditional_choices(graph, messages):
     """Sequential choices by plain loops: planes, then labels."""
     states = [None] * len(naive.variables(graph))

@@ -79,6 +79,15 @@ def test_blocks_are_solved_as_by_a_dense_matrix(seed, count, pairs):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_what_has_no_least_point_stays_as_it_was():
+    """Differences that weigh more than what holds both: A falls along one way without end."""
+    diagonal, ends = np.tile(np.eye(3), (2, 1, 1)), np.array([[0], [1]], np.int32)
+    right, start = np.ones((2, 3)), np.zeros((2, 3))
+    for across, expected in ((0.5, 2 * right), (2.0, start)):  # x − x/2 = 1, and 1 − 2 < 0
+        found = solve_blocks(diagonal, *ends, across * diagonal[:1], right, start, 1e-10, 50)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_slopes_reach_segments_without_matches(scene):
     """A wall of which only one half is matched continues into the other."""
     labels = np.repeat(np.arange(8), 12)[None].repeat(24, axis=0).astype(np.int32)

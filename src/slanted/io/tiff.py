@@ -95,6 +95,8 @@ def _read_directory(data: bytes) -> dict[int, tuple[int, ...]]:
     is_big = struct.unpack_from(order + "H", data, 2)[0] == 43
     word, count_code, entry_bytes = ("Q", "Q", 20) if is_big else ("I", "H", 12)
     (start,) = struct.unpack_from(order + word, data, 8 if is_big else 4)
+    if start > len(data):  # perhaps more than struct takes for a place
+        raise TruncatedTiffError("its directory")
     (count,) = struct.unpack_from(order + count_code, data, start)
     first = start + struct.calcsize(order + count_code)
     if first + count * entry_bytes > len(data):
