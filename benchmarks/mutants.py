@@ -48,6 +48,10 @@ EQUIVALENT = {
     "potentials: moments = np.zeros((regions.number_of_edges, 2, 5)): 2: + 1": (
         "room for a third set of moments, which nobody reads"
     ),
+    (
+        "messages_kernels: largest = max(largest, start[v + 1] - start[v]): "
+        "start[v + 1] - start[v]: Add"
+    ): "room for more messages, which nobody reads",
 }
 """Mutants that cannot be told from the original, by module, code and fault, and why."""
 

@@ -45,11 +45,19 @@ def some_graph(seed):
     return kind(small_map(seed), 1 + seed % 3, seed)
 
 
+def both_junctions():
+    """Three 4-way and two 3-way junctions: Voronoi cells hardly ever have both."""
+    walls = np.array([[0, 1, 2], [3, 4, 5], [6, 6, 7], [8, 8, 8]])
+    graph = random_tables(walls.repeat(3, axis=0).repeat(3, axis=1), 2, 0)
+    assert (len(graph.junctions3), len(graph.junctions4)) == (2, 3)
+    return graph
+
+
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
-    for seed in (3, 4, 5, 12):  # 3-way and 4-way junctions; 1, 2, 3, 1 particles
-        graph = some_graph(seed)
+    # 3-way or 4-way junctions, and both; 1, 2, 3, 1, 2 particles
+    for graph in (*map(some_graph, (3, 4, 5, 12)), both_junctions()):
         topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
         planes = len(graph.plane_costs)
         for variable in range(planes + len(graph.edges)):
@@ -68,8 +76,8 @@ def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_beliefs_are_those_of_the_plain_loops(epsilon):
-    graph = some_graph(7)
+@pytest.mark.parametrize("graph", [some_graph(7), both_junctions()])
+def test_beliefs_are_those_of_the_plain_loops(epsilon, graph):
     messages = naive.random_messages(graph, 1)
     sweeper = Sweeper(build_problem(graph), build_topology(graph))
     beliefs = [*sweeper.plane_beliefs(messages, epsilon), *sweeper.label_beliefs(messages, epsilon)]
