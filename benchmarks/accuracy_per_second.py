@@ -47,7 +47,7 @@ def points(threads: int) -> dict[str, Method]:
         if name != "best":
             found[f"{name}, half size"] = lambda left, right, s=settings: half_size(left, right, s)
         found[name] = lambda left, right, s=settings: estimate(left, right, s).disparity
-    for rounds in (0, 1):
+    for rounds in (0, 2):
         few = replace(Settings(), threads=threads)
         few = replace(few, refinement=replace(few.refinement, rounds=rounds))
         found[f"default, {rounds} rounds of refinement"] = lambda left, right, s=few: (
