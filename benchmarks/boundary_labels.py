@@ -34,7 +34,7 @@ SIGMAS = (0.0, 0.5, 1.0)
 STEP = 3.0
 """Pixels, mean over the boundary."""
 ITERATIONS = "4"
-"""On given segments, which are not refined: as many draws as otherwise with refinement."""
+"""On given segments, which are not refined: more draws than with refinement, as in all figures."""
 
 
 def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:

@@ -38,6 +38,19 @@ def test_one_thread_starts_no_other():
         ]
 
 
+def test_fewer_tasks_than_threads_share_their_work_with_the_others():
+    def inside(deeper):
+        if deeper == 0:
+            return share(9, lambda *_: current_threads())
+        return together(*(lambda: inside(deeper - 1) for _ in range(2)))
+
+    with thread_limit(9):
+        assert inside(1) == [[1] * 4] * 2
+        assert inside(2) == [[[1] * 2] * 2] * 2
+        assert inside(3) == [[[[1]] * 2] * 2] * 2
+        assert current_threads() == 9
+
+
 def test_a_task_shares_its_work_with_nobody():
     with thread_limit(3):
         inside = together(*(lambda: share(9, lambda *_: current_threads()) for _ in range(3)))

@@ -81,10 +81,10 @@ def together(*tasks: Callable[[], Any]) -> list[Any]:
         for number in waiting:
             results[number] = tasks[number]()
 
-    helpers = _helpers(current_threads() - 1)
-    handed_over = [helpers.submit(_alone, work) for _ in range(threads - 1)]
+    helpers, own = _helpers(current_threads() - 1), current_threads() // threads
+    handed_over = [helpers.submit(_limited, own, work) for _ in range(threads - 1)]
     try:
-        _alone(work)
+        _limited(own, work)
     finally:
         for helper in handed_over:
             helper.exception()  # waits: nobody writes to arrays of a call that is over
@@ -98,9 +98,12 @@ def bound(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) ->
     return lambda first, last: kernel(*inputs, first, last, *outputs)
 
 
-def _alone(task: Callable[[], Any]) -> Any:
-    """Run a task that shares its own work with nobody: the helpers are taken."""
-    token = _threads.set(1)
+def _limited(threads: int, task: Callable[[], Any]) -> Any:
+    """Run a task that may share its own work with its part of the threads, and no more.
+
+    That is always fewer than there were, so that its helpers are others than those it runs among.
+    """
+    token = _threads.set(threads)
     try:
         return task()
     finally:

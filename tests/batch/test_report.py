@@ -52,6 +52,19 @@ def test_every_pair_has_a_row(batch, tmp_path):
     assert "href" not in text
 
 
+@pytest.mark.parametrize("what", ["grey", "16 bit", "cut off"])
+def test_an_odd_picture_ends_no_page(batch, tmp_path, what):
+    file = batch / DONE["name"] / "disparity_colour.png"
+    if what == "cut off":
+        file.write_bytes(file.read_bytes()[:60])
+    else:
+        grey = np.zeros((40, 90), np.uint8)
+        write_image(file, grey if what == "grey" else grey.astype(np.uint16))
+    text, names = build_index(batch, tmp_path, "t", lambda name: None)
+    assert len(names) == 2
+    assert text.count("<img") == (what != "cut off")
+
+
 def test_a_report_of_a_pair_is_led_to_from_where_the_page_lies(batch, tmp_path):
     (batch / DONE["name"] / "report.html").touch()
     text, _ = build_index(batch, tmp_path / "pages", "t", lambda name: None)

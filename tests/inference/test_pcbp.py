@@ -101,7 +101,10 @@ def test_without_iterations_the_local_fit_is_labelled(scene, regions):
     found = infer(regions, noisy(scene), SETTINGS.with_text({"inference.iterations": "0"}))
     np.testing.assert_array_equal(found.planes, found.initial_planes)
     assert found.iterations == ()
-    assert len(found.labels) == len(regions.edges)
+    energy = found.energies.total(SETTINGS.model.weights)
+    assert found.bound <= energy * (1 + 1e-9)
+    assert np.isfinite(found.bound)
+    assert found.initial_energy == pytest.approx(energy)
 
 
 def test_one_segment_and_confidence():

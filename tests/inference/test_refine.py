@@ -81,6 +81,18 @@ def test_the_bound_is_that_of_the_last_segments(scene, first, later):
     for rounds in (0, 1):
         _, found = refined(scene, rounds, **changes)
         assert found.bound <= found.energies.total(SETTINGS.model.weights) * (1 + 1e-9)
+        assert np.isfinite(found.bound)
+
+
+def test_the_first_energy_is_known_whenever_something_is_drawn(scene):
+    for first, later in ((1, 1), (0, 1), (1, 0)):
+        changes = {"inference.iterations": str(first), "refinement.iterations": str(later)}
+        found = refined(scene, 1, **changes)[1]
+        assert np.isfinite(found.initial_energy)
+        assert len(found.iterations) == first + later
+    # Where all that is drawn is drawn on the refined segments, it was there before.
+    found = refined(scene, 1, **{"inference.iterations": "0", "refinement.iterations": "1"})[1]
+    assert found.initial_energy >= found.iterations[0].energy - 1e-6
 
 
 def test_draws_of_rounds_that_are_left_out_come_first(scene):

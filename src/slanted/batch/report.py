@@ -13,9 +13,11 @@ from slanted.batch.pairs import output_folder
 from slanted.batch.run import MARKER
 from slanted.errors import FileError
 from slanted.io import read_bytes, read_image
+from slanted.matching.images import check_image
 from slanted.output import html
 from slanted.output.report import count_of, jpeg
 from slanted.output.stored import only_inside
+from slanted.segmentation.colour import as_rgb8
 
 SUMMARY = "summary.jsonl"
 PICTURE = "disparity_colour.png"
@@ -116,7 +118,12 @@ def _name(place: Path, beside: Path, name: str) -> str:
 
 
 def _thumbnail(place: Path) -> str:
+    """Return a small picture, or nothing where there is none that can be read."""
     if not (place / PICTURE).is_file():
         return ""
     only_inside(place, PICTURE)
-    return html.image(jpeg(read_image(place / PICTURE), THUMBNAIL), "disparity", html.JPEG)
+    try:
+        picture = as_rgb8(check_image(PICTURE, read_image(place / PICTURE)))
+    except FileError:  # one damaged picture is no reason to show none
+        return ""
+    return html.image(jpeg(picture, THUMBNAIL), "disparity", html.JPEG)

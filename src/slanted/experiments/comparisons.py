@@ -252,7 +252,7 @@ def particles(context: Context) -> Outcome:
 
 
 OFF: dict[str, dict[str, str]] = {
-    "moving boundaries and splits": {"refinement.rounds": "0", "inference.iterations": "4"},
+    "moving boundaries and splits": {"refinement.rounds": "0", "inference.iterations": "2"},
     "photometric potential": {"model.weights.pho": "0"},
     "visibility potential": {"model.weights.vis": "0", "refinement.visibility": "0"},
     "strays out of view dropped": {"matching.out_of_view": "0"},

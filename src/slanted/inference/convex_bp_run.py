@@ -16,7 +16,7 @@ from slanted.inference.messages import (
     dual_terms,
     rounded_down,
     roundings,
-    total,
+    sum_exactly,
 )
 from slanted.inference.messages_kernels import Floats
 from slanted.inference.messages_sweep import Sweeper
@@ -141,7 +141,7 @@ class Run:
         if epsilon > 0:
             terms = dual_terms(self.graph, self.problem, self.messages, epsilon)
         self.bound = max(self.bound, bound)
-        self.rows.append((sweep, total(terms), bound, self.best.energy))
+        self.rows.append((sweep, sum_exactly(terms), bound, self.best.energy))
         return self.best.energy - self.bound <= self._gap_tolerance
 
     def begin(self) -> bool:

@@ -134,7 +134,7 @@ class Decoder:
         return self._measured(planes, labels)
 
     def polish(self, start: Labelling) -> Labelling:
-        """Improve a labelling by single moves, then by segment-star moves, until none gains."""
+        """Improve a labelling by single moves, then by star moves until none of these gains."""
         planes, labels = start.planes.copy(), start.labels.copy()
         problem = self._problem
         tables = (

@@ -104,7 +104,7 @@ def _add_conditional(
         other, shift = scopes[junction, slot], slot_shift(slot)
         if other == edge:
             own = shift
-        elif other != NONE and labels[other] != UNDECIDED:
+        elif other >= 0 and labels[other] != UNDECIDED:
             fixed |= 3 << shift
             decided |= labels[other] << shift
     least = np.full(LABELS, np.inf)
@@ -141,7 +141,7 @@ def junction_state(junction: int, scopes: Ints, labels: Ints) -> int:
     state = 0
     for slot in range(SLOTS):
         e = scopes[junction, slot]
-        if e != NONE:
+        if e >= 0:
             state |= labels[e] << slot_shift(slot)
     return state
 

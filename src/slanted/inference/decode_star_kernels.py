@@ -151,7 +151,8 @@ def star_move(
 ) -> bool:  # fmt: skip
     """Give a segment its best plane and its edges their best labels, jointly.
 
-    A star that is no union of paths and cycles, which hardly occurs, stays as it is.
+    A star that is no union of paths and cycles, as a few in a hundred are not, stays as single
+    moves have left it.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def _mark_affected(
     for place in range(start[edge], start[edge + 1]):
         for slot in range(SLOTS):
             other = scopes[around[place], slot]
-            if other != NONE:
+            if other >= 0:
                 due[ends[other, 0]] = due[ends[other, 1]] = True
 
 

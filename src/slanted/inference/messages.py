@@ -196,7 +196,7 @@ def dual(
     problem = build_problem(
         graph, plane_count=plane_count, label_count=label_count, factor_count=factor_count
     )
-    return total(dual_terms(graph, problem, messages, float(epsilon)))
+    return sum_exactly(dual_terms(graph, problem, messages, float(epsilon)))
 
 
 def certified_bound(graph: FactorGraph, messages: Messages) -> float:
@@ -292,13 +292,13 @@ def rounded_down(terms: list[Floats], made_by: Roundings) -> float:
     computed sum bounds them all, and large costs elsewhere in a table do not matter.
     """
     slack = [k * (np.abs(term) + size) for term, (k, size) in zip(terms, made_by, strict=True)]
-    value = total(terms)
+    value = sum_exactly(terms)
     # Of positive numbers a sum in any order errs by far less than this share of itself.
     errors = (1 + 1e-6) * float(np.concatenate(slack).sum())
     return value - UNIT_ROUNDOFF * (errors + abs(value))
 
 
-def total(terms: list[Floats]) -> float:
+def sum_exactly(terms: list[Floats]) -> float:
     """Return the sum of terms of a dual, exactly but for one rounding."""
     return fsum(np.concatenate(terms).tolist())
 

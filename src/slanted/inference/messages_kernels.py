@@ -143,6 +143,7 @@ def largest_share(members: Ints, start: Starts) -> int:
     return largest
 
 
+# A division that may raise keeps Numba from dropping reference counts; totals are above zero.
 @kernel(error_model="numpy")
 def update_planes(
     members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats,

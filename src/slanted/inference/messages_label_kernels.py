@@ -84,6 +84,7 @@ def _least_of_three(
         out[row, x] = least2 if least2 < least0 else least0
 
 
+# A division that may raise keeps Numba from dropping reference counts; totals are above zero.
 @kernel(error_model="numpy")
 def update_labels(
     members: Ints, touching: Lists, label_costs: Floats, from_edges: Floats, counts: Floats,
@@ -91,8 +92,8 @@ def update_labels(
 ) -> None:  # fmt: skip
     """Maximise the dual over all messages of each of some labels, one label after the other.
 
-    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. All in one function: calls with so many
-    arrays take longer than what they would do.
+    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. Arrays are handed on whole, with the
+    numbers of their rows: views of rows take longer than what is done with them.
 
     Parameters
     ----------
@@ -153,7 +154,10 @@ def update_labels(
 
 @kernel
 def _answer(row: int, belief: Floats, share: float, messages: Floats) -> None:
-    """Replace a message μ to a label by the label's, λ = μ − share · B, less its minimum."""
+    """Replace a message μ to a label by the label's, λ = μ − share · B, less its minimum.
+
+    As `outgoing`, for the four labels: loops of a known length are unrolled.
+    """
     least = np.inf
     for x in range(LABELS):
         value = messages[row, x] - share * belief[x]

@@ -86,7 +86,7 @@ def infer_and_refine(
 
     # In tiles memory counts: maps are made anew each round, and what the next step does not need is
     # let go. Otherwise they are kept.
-    kept = maps() if terms is None else None
+    kept = maps() if rounds and terms is None else None
     infer_whole = partial(
         infer,
         matched=matched,

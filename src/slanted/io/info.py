@@ -35,7 +35,7 @@ def describe(path: Path | str) -> dict[str, object]:
     Parameters
     ----------
     path
-        The file, recognised by its content, or the folder.
+        The file, recognised by its content (texts by their ending), or the folder.
 
     Returns
     -------

@@ -30,7 +30,7 @@ from slanted.inference.messages import (
     dual_terms,
     reparametrised,
     soft_minimum,
-    total,
+    sum_exactly,
 )
 from slanted.inference.messages_kernels import edges_to_labels
 from slanted.inference.messages_label_kernels import junctions_to_first, update_labels
@@ -215,7 +215,7 @@ class _Soft(_Solver):
             planes,
             labels,
         ]
-        return total([soft_minimum(term, tau) for term in terms if len(term)])
+        return sum_exactly([soft_minimum(term, tau) for term in terms if len(term)])
 
     def expectation(self) -> Floats:
         messages = self.messages
@@ -250,7 +250,7 @@ class _Hard(_Solver):
         self.sweeper.sweep(self.messages, 0.0)
 
     def dual(self) -> float:
-        return total(dual_terms(self.graph, self.problem, self.messages, 0.0))
+        return sum_exactly(dual_terms(self.graph, self.problem, self.messages, 0.0))
 
     def expectation(self) -> Floats:
         messages = self.messages

@@ -98,6 +98,8 @@ def observe(
     known = given - lowest if lowest else given
     confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
     _check_size("weights", confidence, regions)
+    if right is not None:
+        _check_size("right", right, regions)
     if words is not None:
         _check_size("words", words.left, regions)
         _check_size("words", words.right, regions)

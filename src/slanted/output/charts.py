@@ -52,7 +52,7 @@ def planes_legend() -> Legend:
 
 
 def energy_chart(inference: Inference) -> NDArray[np.uint8]:
-    """Draw energy and bound against outer iterations; iteration 0, if known, is the local fit."""
+    """Draw energy and bound against outer iterations; iteration 0 is where it started, if known."""
     course = [inference.initial_energy, *(step.energy for step in inference.iterations)]
     energies = {k: value for k, value in enumerate(course) if math.isfinite(value)}
     bounds = [step.bound for step in inference.iterations]
