@@ -112,3 +112,14 @@ def test_a_summary_of_a_stranger_s_shows_nothing_else(batch, tmp_path):
     write_summary(batch, [row_of(DONE)])
     with pytest.raises(FileError, match="leads out of the folder"):
         build_index(batch, tmp_path, "t", lambda name: None)
+
+
+def test_a_report_replaces_reports_only(batch, tmp_path, capsys):
+    image = tmp_path / "left.png"
+    write_image(image, np.zeros((9, 9), np.uint8))
+    before = image.read_bytes()
+    assert run("report", batch, "-o", image, "--quiet") == 2
+    assert "left.png: expected a new file or an earlier report" in capsys.readouterr().err
+    assert image.read_bytes() == before
+    for _ in range(2):
+        assert not run("report", batch, "-o", tmp_path / "page.html", "--quiet")

@@ -140,6 +140,22 @@ def test_files_that_no_run_wrote_are_never_replaced(pair, capsys):
     assert "got that of a result" in capsys.readouterr().err
 
 
+def test_a_ground_truth_of_the_users_own_stays_beside_a_new_result(tmp_path):
+    def write():
+        with whole_folder(tmp_path) as staging:
+            (staging / "run.json").write_text("{}")
+
+    write()
+    for name in ("ground_truth.pfm", "depth.npy"):
+        (tmp_path / name).touch()
+    write()
+    assert (tmp_path / "ground_truth.pfm").exists()
+    assert not (tmp_path / "depth.npy").exists()
+    (tmp_path / "ground_truth_colour.png").touch()  # the demo's, of another pair
+    write()
+    assert not (tmp_path / "ground_truth.pfm").exists()
+
+
 def test_a_pair_with_negative_disparities(pair, capsys):
     settings = ["--set", "matching.min_disparity=-80", "--set", "matching.max_disparity=-1"]
     run("run", "right.png", "left.png", "-o", "out", "--quiet", *settings)

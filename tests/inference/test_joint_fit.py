@@ -5,9 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slanted.inference.drawing import draw_planes
 from slanted.inference.joint_fit import fit_jointly
 from slanted.inference.joint_kernels import add_blocks, solve_blocks
-from slanted.inference.local_fit import fit_local_planes, match_noise
+from slanted.inference.local_fit import (
+    NOISE_SAMPLED,
+    fit_local_planes,
+    match_noise,
+    sampled_residuals,
+)
 from slanted.inference.pcbp import data_scale
 from slanted.labels import BoundaryLabel
 from slanted.model.energy import energy
@@ -15,6 +21,7 @@ from slanted.model.observations import observe
 from slanted.regions import build_regions
 from slanted.settings import Settings
 from slanted.synthetic import make_scene
+from slanted.threads import thread_limit
 
 MODEL = (
     Settings()
@@ -110,6 +117,37 @@ def test_what_nothing_holds_stays(scene, regions):
     np.testing.assert_allclose(
         fit_jointly(regions, unknown, planes, occluded, MODEL), planes, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("offset", [0, 1, 7, 12])
+def test_residuals_are_of_every_fifth_match_of_the_whole(scene, regions, offset):
+    planes = np.random.default_rng(1).normal(0, 1, (regions.count, 3))
+    observed = observe(regions, np.where(scene.disparity > 9, np.nan, scene.disparity))
+    matches = observed.segments
+    number = matches.start[:-1] + offset * np.arange(regions.count)  # as if others lay between
+    expected = [
+        abs(planes[i] @ (matches.du[k], matches.dv[k], 1) - matches.disparity[k])
+        for i in range(regions.count)
+        for k in range(matches.start[i], matches.start[i + 1])
+        if (number[i] + k - matches.start[i]) % NOISE_SAMPLED == 0
+    ]
+    np.testing.assert_allclose(sampled_residuals(observed, planes, number), expected)
+    if offset == 0:
+        np.testing.assert_allclose(sampled_residuals(observed, planes), expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 9), st.integers(1, 9), st.integers(1, 4))
+def test_planes_are_drawn_pixel_by_pixel(seed, height, width, threads):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, (height, width)).astype(np.int32)
+    centre, planes = rng.normal(0, 5, (3, 2)), rng.normal(0, 2, (3, 3))
+    with thread_limit(threads):
+        drawn = draw_planes(labels, centre, planes)
+    for y, x in np.ndindex(height, width):
+        i = labels[y, x]
+        expected = planes[i] @ (x - centre[i, 0], y - centre[i, 1], 1)
+        assert drawn[y, x] == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 def test_noise_is_estimated_and_scales_the_data(scene, regions):

@@ -41,6 +41,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.io import write_disparity, write_image
     from slanted.matching.interpolation import interpolate_background
     from slanted.output.folder import (
+        TRUTH_PICTURE,
         check_result_folder,
         disparity_picture,
         file_names,
@@ -79,7 +80,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
             "error.png": (result.disparity, "errors of slanted, px"),
         }
         pictures = {
-            "ground_truth_colour.png": disparity_picture(truth, scale, "ground truth, px"),
+            TRUTH_PICTURE: disparity_picture(truth, scale, "ground truth, px"),
             "disparity_colour.png": disparity_picture(result.disparity, scale, "slanted, px"),
             **{
                 name: with_legend(colour_error(disparity, truth), error_legend(title))

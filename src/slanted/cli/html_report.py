@@ -8,6 +8,7 @@ import click
 
 from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
 from slanted.cli.progress import Report
+from slanted.errors import FileError
 
 
 @click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
@@ -37,13 +38,18 @@ def command(
     it has one table, a row for each pair.
     """
     from slanted.batch.report import build_index, is_batch
-    from slanted.io import read_disparity, write_bytes
+    from slanted.io import read_bytes, read_disparity, write_bytes
+    from slanted.io.info_records import is_page
     from slanted.output.opened import open_result
     from slanted.output.report import TITLE, Entry, build_report, count_of
 
     if truths and len(truths) != len(results):
         raise click.UsageError(
             f"--ground-truth: expected one for each of {len(results)} results, got {len(truths)}"
+        )
+    if output.is_file() and not is_page(read_bytes(output)):
+        raise FileError(
+            output, "expected a new file or an earlier report, got something else; name another"
         )
     batch = len(results) == 1 and is_batch(results[0])
     if batch:

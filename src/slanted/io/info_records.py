@@ -54,7 +54,7 @@ def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
     format = suffix[1:].upper()
     if path.name == MARKER:
         return {"format": "text", "meaning": "mark of a folder that `slanted batch` writes to"}
-    if data[:100].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+    if is_page(data):
         return _describe_page(data)
     if suffix in PLAIN:
         return {"format": format, "meaning": PLAIN[suffix]}
@@ -65,6 +65,11 @@ def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
     except (csv.Error, ValueError, RecursionError) as error:
         problem = f"expected {format}, but it fails to parse: {error}"
         return {"format": format, "meaning": "damaged, or no such file", "problem": problem}
+
+
+def is_page(data: bytes) -> bool:
+    """Return whether a file begins as HTML does."""
+    return data[:100].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def describe_folder(path: Path) -> dict[str, object]:

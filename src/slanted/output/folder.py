@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 ALWAYS = ("disparity.pfm", "disparity.npy", "disparity_colour.png", SETTINGS)
 """Files that every run writes, beside its record."""
+TRUTH_PICTURE = "ground_truth_colour.png"
 OPTIONAL = (
     *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
@@ -71,7 +72,7 @@ OPTIONAL = (
         "energy.png",
         "error.png",
         "matched_error.png",
-        "ground_truth_colour.png",
+        TRUTH_PICTURE,
         TRUTH,
         LEFT,
         "overview.png",
@@ -119,11 +120,15 @@ def check_result_folder(folder: Path) -> None:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Give a folder for a result, whose files all move to `folder` when the block ends well.
 
-    What an earlier result left there is removed. If the block raises, or a file cannot take its
-    place, nothing is left behind and `folder` stays as it was.
+    What an earlier result left there is removed, but not a ground truth that the user put beside it
+    for reports and the viewer. If the block raises, or a file cannot take its place, nothing is
+    left behind and `folder` stays as it was.
     """
     check_result_folder(folder)
-    with _all_or_nothing(folder, (RECORD, *OPTIONAL)) as staging:
+    stale = [RECORD, *OPTIONAL]
+    if not (folder / TRUTH_PICTURE).is_file():  # only the demo writes either, and then both
+        stale.remove(TRUTH)
+    with _all_or_nothing(folder, stale) as staging:
         yield staging
 
 
