@@ -27,6 +27,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,8 +138,6 @@ def turns_of_pixels(
     Both as `move_pixels` takes them: 0 in the frame and, in the second, for pixels that share no
     side with another segment.
     """
-    import cv2
-
     height, width = framed.shape
     turns, due = np.zeros((2, height, -(-width // BLOCK) * BLOCK), np.uint8)
     own, window = bands[framed[1:-1, 1:-1]], np.ones((3, 3), np.uint8)
