@@ -12,7 +12,8 @@ from slanted.experiments import charts
 from slanted.experiments.charts import Chart, Series, draw_svg
 from slanted.experiments.outcome import Finding, Outcome, Picture
 from slanted.experiments.report import write_page, write_report
-from slanted.experiments.tables import Row, Table, plural
+from slanted.experiments.tables import Row, Table
+from slanted.words import plural
 
 TABLE = Table(
     "T",

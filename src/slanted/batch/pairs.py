@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from slanted.errors import FileError
-from slanted.output.stored import ARRAYS, RECORD
+from slanted.io.names import BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
+from slanted.output.stored import ARRAYS
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 FOLDERS = (
@@ -33,7 +34,7 @@ LAYOUTS = (
     "one name, im0 and im1 (Middlebury; also im2 and im6, view1 and view5), or names with left and "
     "right"
 )
-RESERVED = ("failures", "summary.csv", "summary.jsonl", "batch.lock")
+RESERVED = ("failures", SUMMARY_TABLE, SUMMARY_LINES, BATCH_MARKER)
 """Names in the output folder that are not for pairs."""
 COLUMNS = ("left", "right", "name")
 LARGEST_MANIFEST = 2**26

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError
 from slanted.io.files import write_bytes
+from slanted.io.names import SUMMARY_LINES, SUMMARY_TABLE
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -190,6 +191,6 @@ def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     writer.writeheader()
     writer.writerows(rows)
     lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) + "\n" for row in rows]
-    for file, text in (("summary.csv", table.getvalue()), ("summary.jsonl", "".join(lines))):
+    for file, text in ((SUMMARY_TABLE, table.getvalue()), (SUMMARY_LINES, "".join(lines))):
         # Names of files may be bytes that are no text.
         write_bytes(output / file, text.encode(errors="backslashreplace"))

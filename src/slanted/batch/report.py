@@ -10,16 +10,16 @@ from typing import Any
 from urllib.parse import quote
 
 from slanted.batch.pairs import output_folder
-from slanted.batch.run import MARKER
 from slanted.errors import FileError
 from slanted.io import read_bytes, read_image
+from slanted.io.names import BATCH_MARKER, SUMMARY_LINES
 from slanted.matching.images import check_image
 from slanted.output import html
-from slanted.output.report import count_of, jpeg
+from slanted.output.report import jpeg
 from slanted.output.stored import only_inside
 from slanted.segmentation.colour import as_rgb8
+from slanted.words import plural
 
-SUMMARY = "summary.jsonl"
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
@@ -32,7 +32,7 @@ NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
 
 def is_batch(folder: Path) -> bool:
     """Return whether a folder is what ``slanted batch`` writes to."""
-    return (folder / MARKER).is_file()
+    return (folder / BATCH_MARKER).is_file()
 
 
 def read_summary(folder: Path) -> list[dict[str, Any]]:
@@ -43,12 +43,12 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
     FileError
         If there is none, as long as the batch has not ended, or it is damaged.
     """
-    file = folder / SUMMARY
+    file = folder / SUMMARY_LINES
     if not file.is_file():
         raise FileError(
-            folder, f"expected a batch that has ended, with {SUMMARY}; end it with --resume"
+            folder, f"expected a batch that has ended, with {SUMMARY_LINES}; end it with --resume"
         )
-    only_inside(folder, SUMMARY)
+    only_inside(folder, SUMMARY_LINES)
     try:
         rows = [json.loads(line) for line in read_bytes(file).splitlines()]
         if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
@@ -83,11 +83,11 @@ def build_index(
     try:
         cells = list(_cells(folder, beside, rows, progress))
     except (OSError, OverflowError) as error:  # names and numbers that are too long
-        raise _no_summary(folder / SUMMARY, error) from error
+        raise _no_summary(folder / SUMMARY_LINES, error) from error
     header = ["pair", "", "status", *(name.replace("_percent", " %") for name in NUMBERS)]
     parts = [
         html.heading(title, 1),
-        html.paragraph(f"{count_of(len(rows), 'pair')}, {done} done", "faint"),
+        html.paragraph(f"{plural(len(rows), 'pair')}, {done} done", "faint"),
         html.table([*header, "warnings and errors"], cells),
     ]
     return html.page(title, parts), [row["name"] for row in rows]

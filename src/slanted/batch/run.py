@@ -16,13 +16,13 @@ from slanted.batch.memory import available_bytes, largest_pair, workers_that_fit
 from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
+from slanted.io.names import BATCH_MARKER
 from slanted.threads import core_count
 
 if TYPE_CHECKING:
     from slanted.batch.backends import Backend
     from slanted.settings import Settings
 
-MARKER = "batch.lock"
 ATTEMPTS = 2
 """Times that a pair is tried whose worker dies; other failures would only come again."""
 
@@ -251,7 +251,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
     from slanted.output.folder import check_folder
 
     check_folder(output)
-    if (output / MARKER).exists() and not resume:
+    if (output / BATCH_MARKER).exists() and not resume:
         raise InputError(
             f"--output: {output} holds a batch already; add --resume to go on with it, or name "
             "another folder"
@@ -259,7 +259,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
     try:
         output.mkdir(parents=True, exist_ok=True)
         # Not replaced, as whole files are elsewhere: who holds the lock holds this very file.
-        marker = (output / MARKER).open("ab")
+        marker = (output / BATCH_MARKER).open("ab")
     except OSError as error:
         raise FileError(output, f"cannot be written to ({error.strerror})") from error
     with marker:
@@ -275,8 +275,8 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
 def _leave_no_empty_batch(output: Path) -> None:
     """Remove the marker of a batch that did not begin, as when its scheduler is not there."""
     with suppress(OSError):
-        if [path.name for path in output.iterdir()] == [MARKER]:
-            (output / MARKER).unlink()
+        if [path.name for path in output.iterdir()] == [BATCH_MARKER]:
+            (output / BATCH_MARKER).unlink()
             output.rmdir()
 
 

@@ -54,6 +54,7 @@ def command(
     from slanted.batch.records import count_kept
     from slanted.batch.run import run_batch
     from slanted.cli.batch_table import BatchTable
+    from slanted.io.names import SUMMARY_TABLE
 
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
@@ -83,7 +84,7 @@ def command(
     counts["failed"] = tally.failed
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}
     line = f"{tally.done} done, {tally.skipped} done before, {tally.failed} failed"
-    line += f" in {tally.seconds:.1f} s; see {output / 'summary.csv'}"
+    line += f" in {tally.seconds:.1f} s; see {output / SUMMARY_TABLE}"
     Report(quiet=quiet, as_json=as_json).outcome(data, [line])
     if tally.failed:
         sys.exit(1)

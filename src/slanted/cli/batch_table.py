@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.experiments.tables import plural
+from slanted.words import plural
 
 if TYPE_CHECKING:
     from rich.text import Text

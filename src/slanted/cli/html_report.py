@@ -9,6 +9,7 @@ import click
 from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
 from slanted.cli.progress import Report
 from slanted.errors import FileError
+from slanted.words import plural
 
 
 @click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
@@ -41,7 +42,7 @@ def command(
     from slanted.io import read_bytes, read_disparity, write_bytes
     from slanted.io.info_records import is_page
     from slanted.output.opened import open_result
-    from slanted.output.report import TITLE, Entry, build_report, count_of
+    from slanted.output.report import TITLE, Entry, build_report
 
     if truths and len(truths) != len(results):
         raise click.UsageError(
@@ -83,5 +84,5 @@ def command(
     size = f"{len(content) / 1e6:.1f} MB"
     report.outcome(
         {"output": str(output), "pairs": shown, "bytes": len(content)},
-        [f"wrote {count_of(len(shown), 'pair')} to {output}, {size}"],
+        [f"wrote {plural(len(shown), 'pair')} to {output}, {size}"],
     )

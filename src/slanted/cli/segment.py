@@ -45,6 +45,7 @@ def command(
     Without --disparity, the method slic+disparity is taken for slic.
     """
     from slanted.io import read_disparity, read_image, write_image, write_labels
+    from slanted.io.names import SEGMENTS
     from slanted.matching.images import check_image
     from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
@@ -77,7 +78,7 @@ def command(
             ucm = make_ucm(pixels, chosen)
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
         with segments_folder(output) as folder:
-            write_labels(folder / "segments.npy", regions.labels)
+            write_labels(folder / SEGMENTS, regions.labels)
             painted = with_legend(paint_regions(pixels, regions), regions_legend())
             means = Legend("segments in their mean colours")
             write_image(folder / "segments_colour.png", painted)

@@ -11,7 +11,8 @@ from slanted.experiments.jobs.model import BINS, KINDS, LOOKS, ColourJob, Conver
 from slanted.experiments.measurements import problems_of
 from slanted.experiments.outcome import Finding, Outcome
 from slanted.experiments.plans import KITTI, TEST, VALIDATION, Context
-from slanted.experiments.tables import Row, Table, plural
+from slanted.experiments.tables import Row, Table
+from slanted.words import plural
 
 Floats = NDArray[np.float64]
 EDGES = np.arange(BINS) / BINS

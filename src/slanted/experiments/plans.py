@@ -21,7 +21,8 @@ from slanted.experiments.charts import Chart, Series
 from slanted.experiments.jobs.frames import SECONDS, FrameJob, TimedJob
 from slanted.experiments.measurements import Job, Measured, Scores, Store, measure_all, problems_of
 from slanted.experiments.outcome import Outcome
-from slanted.experiments.tables import Cell, Row, Table, plural
+from slanted.experiments.tables import Cell, Row, Table
+from slanted.words import plural
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame

@@ -13,7 +13,8 @@ from slanted.experiments.jobs.noise import NoiseJob
 from slanted.experiments.measurements import problems_of
 from slanted.experiments.outcome import Finding, Outcome
 from slanted.experiments.plans import IN_PAPER, Context
-from slanted.experiments.tables import Row, Table, plural
+from slanted.experiments.tables import Row, Table
+from slanted.words import plural
 
 if TYPE_CHECKING:
     from slanted.settings import Settings

@@ -98,11 +98,6 @@ class Table:
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
 
-def plural(count: int, noun: str) -> str:
-    """Return "1 frame", "2 frames"."""
-    return f"{count} {noun}" + "s" * (count != 1)
-
-
 def _shown(cell: Cell) -> str:
     """Return two decimals, but whole numbers as they are."""
     if cell is None or not isfinite(cell):

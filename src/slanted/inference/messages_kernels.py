@@ -8,6 +8,8 @@ messages that these own): calls on disjoint members of one colour may run at onc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -135,7 +137,7 @@ def _star_messages(
 
 
 @kernel
-def largest_share(members: Ints, start: Starts) -> int:
+def largest_share(members: Iterable[int], start: Starts) -> int:
     """Return how many factors the best connected of some variables has."""
     largest = 0
     for v in members:
@@ -215,11 +217,10 @@ def plane_beliefs(
 
     Other arguments as `update_planes`.
     """
-    states, largest = plane_costs.shape[1], 0
-    for i in range(first, last):
-        largest = max(largest, star[0][i + 1] - star[0][i])
-    beliefs, incoming = np.empty((last - first, states)), np.empty((largest, states))
-    for i in range(first, last):
+    states, members = plane_costs.shape[1], range(first, last)
+    incoming = np.empty((largest_share(members, star[0]), states))
+    beliefs = np.empty((last - first, states))
+    for i in members:
         for a in range(states):
             beliefs[i - first, a] = plane_costs[i, a]
         _star_messages(

@@ -17,7 +17,8 @@ from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
 from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
 from slanted.io.info_meshes import describe_glb, describe_obj, describe_ply
-from slanted.io.info_records import MARKER, describe_folder, describe_text
+from slanted.io.info_records import describe_folder, describe_text
+from slanted.io.names import BATCH_MARKER
 from slanted.io.npz import StoredArrays
 
 MOST_RANGED = 2**24
@@ -54,7 +55,7 @@ def describe(path: Path | str) -> dict[str, object]:
     path = Path(path)
     if path.is_dir():
         return {"file": str(path), **describe_folder(path)}
-    data = read_bytes(path, may_be_empty=path.name == MARKER)
+    data = read_bytes(path, may_be_empty=path.name == BATCH_MARKER)
     return {"file": str(path), **(_describe_binary(path, data) or _describe_other(path, data))}
 
 

@@ -14,15 +14,12 @@ from typing import Any
 
 from slanted.errors import FileError
 from slanted.io.files import read_bytes
+from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
 
-RECORD = "run.json"
-"""What makes a folder a result; of its content, what a person wants to know is named below."""
 OF_RESULTS = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
               "energy", "gap_percent", "version")  # fmt: skip
-SUMMARY, MARKER = "summary.csv", "batch.lock"
-"""What a batch writes beside the folders of its pairs."""
+"""Of the record of a result, what a person wants to know."""
 SUMMARY_MEANING = "summary of a batch, a line a pair"
-SEGMENTS = "segments.npy"
 STATUSES = ("done", "failed", "waiting")
 GENERATOR = b'<meta name="generator" content="slanted'
 """What `slanted.output.html` puts into its pages."""
@@ -52,7 +49,7 @@ def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
     """Describe a text that slanted writes, or None if it may be something else."""
     suffix = path.suffix.lower()
     format = suffix[1:].upper()
-    if path.name == MARKER:
+    if path.name == BATCH_MARKER:
         return {"format": "text", "meaning": "mark of a folder that `slanted batch` writes to"}
     if is_page(data):
         return _describe_page(data)
@@ -78,8 +75,8 @@ def describe_folder(path: Path) -> dict[str, object]:
     if (path / RECORD).is_file():
         folder["meaning"] = "result of slanted; `slanted view` shows it"
         return folder | _numbers(_record(path / RECORD))
-    if (path / MARKER).is_file():
-        summary = path / SUMMARY
+    if (path / BATCH_MARKER).is_file():
+        summary = path / SUMMARY_TABLE
         counts = describe_text(summary, read_bytes(summary)) if summary.is_file() else None
         folder["meaning"] = (
             "results of `slanted batch`, a folder for each pair; `slanted report` shows them"

@@ -24,6 +24,7 @@ from slanted.io import (
     write_ply,
 )
 from slanted.io.disparity import KITTI_LIMIT
+from slanted.io.names import RECORD, SEGMENTS
 from slanted.output.charts import colour_planes, energy_chart, planes_legend
 from slanted.output.export_files import FILES
 from slanted.output.legends import with_legend
@@ -43,7 +44,6 @@ from slanted.output.pictures import (
 from slanted.output.stored import (
     ARRAYS,
     LEFT,
-    RECORD,
     RIGHT,
     SETTINGS,
     TRUTH,
@@ -65,7 +65,7 @@ TRUTH_PICTURE = "ground_truth_colour.png"
 OPTIONAL = (
     *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
-    *("disparity_filled_colour.png", "segments.npy", "result.npz", "planes_colour.png"),
+    *("disparity_filled_colour.png", SEGMENTS, "result.npz", "planes_colour.png"),
     *("confidence_colour.png", RIGHT),
     *(file for files in FILES.values() for file in files),
     *(
@@ -199,7 +199,7 @@ def write_result(
     """
     disparity = result.disparity
     write_maps(folder, "disparity", disparity)
-    write_labels(folder / "segments.npy", result.regions.labels)
+    write_labels(folder / SEGMENTS, result.regions.labels)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
     for name, image in ((LEFT, left), (RIGHT, right)):

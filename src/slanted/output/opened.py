@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_disparity, read_image
+from slanted.io.names import RECORD
 from slanted.output.stored import (
     ARRAYS,
     LEFT,
-    RECORD,
     RIGHT,
     TRUTH,
     only_inside,

@@ -20,6 +20,7 @@ from slanted.output.folder import pictures_of
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import colour_error, error_legend
 from slanted.segmentation.colour import as_rgb8
+from slanted.words import plural
 
 if TYPE_CHECKING:
     from slanted.output.opened import OpenedResult
@@ -110,7 +111,7 @@ def build_report(entries: Iterable[Entry], title: str = TITLE) -> str:
     links = [("summary", "summary"), *((_anchor(k), page.name) for k, page in enumerate(pages))]
     parts = [
         html.heading(title, 1),
-        html.paragraph(f"{count_of(len(pages), 'pair')}, slanted {__version__}", "faint"),
+        html.paragraph(f"{plural(len(pages), 'pair')}, slanted {__version__}", "faint"),
         html.contents(links),
         *_summary(pages),
     ]
@@ -260,8 +261,3 @@ def _plot(chart: Chart) -> str:
 
 def _anchor(number: int) -> str:
     return f"pair-{number + 1}"
-
-
-def count_of(number: int, what: str) -> str:
-    """Return a number of things in words that fit it."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -14,6 +14,7 @@ import numpy as np
 from slanted import __version__
 from slanted.errors import FileError
 from slanted.io.containers import MAX_PIXELS
+from slanted.io.names import RECORD
 from slanted.io.npz import StoredArrays
 from slanted.labels import BoundaryLabel
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from slanted.result import Result
 
 ARRAYS = "result.npz"
-RECORD = "run.json"
 SETTINGS = "settings.toml"
 LEFT, RIGHT = "left.png", "right.png"
 TRUTH = "ground_truth.pfm"

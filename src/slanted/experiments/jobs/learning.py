@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slanted.experiments.jobs.frames import frame_digests
 from slanted.experiments.measurements import Scores, digest, key_of
-from slanted.experiments.tables import plural
+from slanted.words import plural
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
