@@ -30,8 +30,8 @@ from slanted.evaluation.metrics import evaluate
 from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
 from slanted.pipeline import estimate
+from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
-from slanted.threads import thread_limit
 
 Method = Callable[[np.ndarray, np.ndarray], np.ndarray]
 METRICS = ("out-3px-noc", "out-3px-all", "D1-all")

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from common import data_folder, record
+from slanted.boundary_label import BoundaryLabel
 from slanted.evaluation.datasets import Frame, find_frames
+from slanted.images.census import words_of_pair
 from slanted.inference.pcbp import infer
 from slanted.io import read_image
-from slanted.labels import BoundaryLabel
 from slanted.learning.ground_truth import find_truth
-from slanted.matching.census import words_of_pair
 from slanted.model.planes import edge_planes
 from slanted.pipeline import estimate
 from slanted.regions import build_regions

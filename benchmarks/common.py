@@ -18,8 +18,8 @@ import cv2
 import numpy as np
 
 from slanted.evaluation.datasets import Frame, find_frames
-from slanted.experiments.provenance import provenance
 from slanted.io import read_image
+from slanted.research.experiments.provenance import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -12,11 +12,11 @@ import numpy as np
 from common import data_folder, record
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.metrics import evaluate, mean_metrics
-from slanted.inference.drawing import draw_disparity
 from slanted.inference.pcbp import infer
 from slanted.io import read_image
 from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
+from slanted.model.drawing import draw_disparity
 from slanted.regions import build_regions
 from slanted.segmentation import segment
 from slanted.settings import MatchingSettings, Settings

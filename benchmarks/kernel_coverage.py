@@ -33,14 +33,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src" / "slanted"
 TESTS = (
-    *("tests/regions", "tests/model"),
-    *(f"tests/segmentation/test_{name}.py" for name in ("connectivity", "contours", "slic")),
-    *(
-        f"tests/inference/test_{name}.py"
-        for name in ("decode", "joint_fit", "local_fit", "messages")
-    ),
-    *(f"tests/inference/test_{name}.py" for name in ("rim", "segment_moves", "split")),
-    *(f"tests/matching/test_{name}.py" for name in ("census_kernels", "interpolation")),
+    *("tests/partition", "tests/regions", "tests/model"),
+    *("tests/segmentation/test_contours.py", "tests/segmentation/test_slic.py"),
+    *(f"tests/solver/test_{name}.py" for name in ("decode", "messages", "split")),
+    *("tests/inference/test_joint_fit.py", "tests/inference/test_local_fit.py"),
+    *("tests/refinement/test_rim.py", "tests/refinement/test_segment_moves.py"),
+    *(f"tests/matching/test_{name}.py" for name in ("cost_kernels", "interpolation")),
     "tests/matching/test_out_of_view.py",
     *(f"tests/learning/test_{name}.py" for name in ("soft_kernels", "objective", "ground_truth")),
     "tests/output/test_mesh.py",
@@ -147,7 +145,7 @@ def run_tests(tests: str, folder: Path, options: argparse.Namespace) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (options.file, options.file + 1))
     watch = coverage.Coverage(source=[str(SOURCES)], data_file=str(folder / "lines"))
     watch.start()
-    from slanted import threads
+    from slanted.runtime import threads
 
     # A test that waits for a helper cannot be cut short, and another thread makes nothing faster.
     threads.current_threads = lambda: 1

@@ -1,4 +1,4 @@
-"""Write which kernels runs call, with which types: ``src/slanted/kernel_signatures.json``.
+"""Write which kernels runs call, with which types: ``src/slanted/runtime/kernel_signatures.json``.
 
 python benchmarks/kernel_signatures.py
 
@@ -16,15 +16,15 @@ from typing import Any
 
 from common import ROOT
 
-FILE = ROOT / "src" / "slanted" / "kernel_signatures.json"
+FILE = ROOT / "src" / "slanted" / "runtime" / "kernel_signatures.json"
 
 
 def called() -> dict[str, list[list[str]]]:
     """Return the specialisations that small runs called."""
     from numba.core.dispatcher import Dispatcher
 
-    from slanted.kernel_list import type_text
-    from slanted.warmup import small_runs
+    from slanted.cli.small_runs import small_runs
+    from slanted.runtime.kernel_list import type_text
 
     small_runs()
     found: dict[str, Any] = {}
@@ -44,7 +44,7 @@ def main() -> None:
     if "--second" in sys.argv:
         FILE.write_text(json.dumps(called(), indent=1) + "\n")
         return
-    for arguments in (["-c", "from slanted.warmup import small_runs; small_runs()"],
+    for arguments in (["-c", "from slanted.cli.small_runs import small_runs; small_runs()"],
                       [__file__, "--second"]):  # fmt: skip
         subprocess.run([sys.executable, *arguments], check=True)
 

@@ -9,14 +9,14 @@ import argparse
 
 from common import interleaved, kitti_frames, medians, pair_of, peak_mib, record, sgbm_hh
 from slanted.matching import DisparityRange
+from slanted.runtime.threads import thread_limit
 from slanted.settings import CensusSettings, MatchingSettings
-from slanted.threads import thread_limit
 
 PEAK = """
 from slanted.io import read_image
 from slanted.matching import DisparityRange
 from slanted.settings import MatchingSettings
-from slanted.threads import thread_limit
+from slanted.runtime.threads import thread_limit
 left, right, method = read_image(sys.argv[1]), read_image(sys.argv[2]), sys.argv[3]
 if method == "census":
     from slanted.matching.census_sgm import match

@@ -22,7 +22,7 @@ from common import kitti_frames, middlebury_frames, peak_mib, record
 from slanted.io import write_image
 from slanted.synthetic import make_scene
 
-IMPORTS = "import cv2, numba, slanted.pipeline, slanted.inference.refine, slanted.segmentation"
+IMPORTS = "import cv2, numba, slanted.pipeline, slanted.refinement.refine, slanted.segmentation"
 STAGES = """
 import json, sys
 from pathlib import Path

@@ -30,9 +30,9 @@ os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_T
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 120
 MESSAGES = (
-    "tests/inference/test_messages.py",
+    "tests/solver/test_messages.py",
     # The same updates again, on fifty graphs: minutes in plain Python.
-    "--deselect=tests/inference/test_messages.py::test_no_block_update_lowers_the_dual",
+    "--deselect=tests/solver/test_messages.py::test_no_block_update_lowers_the_dual",
 )
 TESTS: dict[str, tuple[str, ...]] = {
     "slanted.model.potentials": ("tests/model/test_potentials.py",),
@@ -41,8 +41,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/model/test_potentials.py",
         "tests/model/test_energy.py::test_equals_the_factor_graph",
     ),
-    "slanted.inference.messages_kernels": MESSAGES,
-    "slanted.inference.messages_label_kernels": MESSAGES,
+    "slanted.solver.messages_kernels": MESSAGES,
+    "slanted.solver.messages_label_kernels": MESSAGES,
 }
 EQUIVALENT = {
     "potentials: moments = np.zeros((regions.number_of_edges, 2, 5)): 2: + 1": (

@@ -46,7 +46,7 @@ OPERATIONS: dict[str, Callable[[Arguments], float]] = {
     "census_kernels.census_rows": lambda a: 3 / 4 * 62 * _stretch(a) * a["census"].shape[1],
     # A cell: xor and popcount of 64 bits; 2 products, difference, absolute value and sum of 16 or
     # fewer; 4 of the sliding sums, of 16; a division as product and shift, of 32.
-    "census_kernels.cost_rows": lambda a: 10.5 * _stretch(a) * np.prod(a["cost"].shape[1:]),
+    "cost_kernels.cost_rows": lambda a: 10.5 * _stretch(a) * np.prod(a["cost"].shape[1:]),
     # A cell and path, in 16 bits: 2 sums with P1, 3 minima, 2 sums, a minimum for the next, a sum
     # over paths.
     "sgm_kernels.sweep_rows": lambda a: (
@@ -71,7 +71,7 @@ WHOLE = {
     "move_kernels.off_plane_rows": "labels",
     "rim_kernels.redecide_rows": "labels",
     "census_kernels.census_rows": "census",
-    "census_kernels.cost_rows": "left_census",
+    "cost_kernels.cost_rows": "left_census",
     "sgm_kernels.sweep_rows": "grey",
     "winner_kernels.agreement_rows": "left",
     "winner_kernels.winner_rows": "sums",

@@ -17,8 +17,8 @@ from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.oracle import oracle_disparity
 from slanted.io import read_image
 from slanted.matching import match
+from slanted.partition.connectivity import split_connected
 from slanted.segmentation import segment
-from slanted.segmentation.connectivity import split_connected
 from slanted.settings import MatchingSettings, SegmentationSettings
 
 METHODS = ("ucm", "slic", "slic+ucm", "slic+disparity")

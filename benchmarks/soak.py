@@ -75,7 +75,7 @@ def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
 
 def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
     """Serve a result and do random things to it, as pages of three visitors would."""
-    from slanted.output.opened import open_result
+    from slanted.result_folder import open_result
     from slanted.viewer.serve import bind, make_server
     from slanted.viewer.session import Session
 

@@ -20,8 +20,8 @@ from typing import Any
 from common import interleaved, kitti_frames, middlebury_frames, pair_of, record, sgbm_hh
 from slanted.evaluation.datasets import Frame
 from slanted.pipeline import estimate
+from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
-from slanted.threads import thread_limit
 
 WARM_UP = 2
 COLD = """

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from common import record
-from slanted.inference.drawing import draw_disparity, hidden_pixels
 from slanted.inference.pcbp import Inference, Iteration
 from slanted.io import Calibration
 from slanted.matching import DisparityRange
+from slanted.model.drawing import draw_disparity, hidden_pixels
 from slanted.model.energy import Energies
 from slanted.output.folder import whole_folder, write_result
 from slanted.regions import build_regions

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import slanted
 from slanted.evaluation.motorcycle import load_motorcycle
-from slanted.inference.drawing import draw_disparity
 from slanted.inference.pcbp import Snapshot
 from slanted.matching.census_sgm import match_details
 from slanted.matching.disparity_range import disparity_range
+from slanted.model.drawing import draw_disparity
 from slanted.output.charts import colour_planes, energy_chart, planes_legend
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import (

@@ -10,7 +10,7 @@ import numpy as np
 
 import slanted
 from slanted.evaluation.datasets import find_frames
-from slanted.evaluation.methods import evaluate_frames
+from slanted.research.methods import evaluate_frames
 from slanted.synthetic import make_scene
 
 root = Path("my-dataset")

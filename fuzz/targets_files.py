@@ -157,8 +157,8 @@ def read_as_settings(folder: Path, data: bytes) -> None:
 
 def read_as_space(folder: Path, data: bytes) -> None:
     """Read a search space of ``slanted tune``."""
+    from slanted.research.tuning.search_space import load_space
     from slanted.settings import Settings
-    from slanted.tuning.search_space import load_space
 
     file = folder / "space.toml"
     file.write_bytes(data)

@@ -38,7 +38,7 @@ def result_folder() -> dict[str, bytes]:
 
 
 def _open(folder: Path, changed: dict[str, bytes]) -> None:
-    from slanted.output.opened import open_result
+    from slanted.result_folder import open_result
 
     place = folder / "result"
     if not place.exists():
@@ -136,7 +136,7 @@ def read_as_batch_summary(folder: Path, data: bytes) -> None:
 
 def read_as_log(folder: Path, data: bytes) -> None:
     """Read the log of a search."""
-    from slanted.tuning.log import TuningLog
+    from slanted.research.tuning.log import TuningLog
 
     file = folder / "log.csv"
     file.write_bytes(data)
@@ -144,7 +144,7 @@ def read_as_log(folder: Path, data: bytes) -> None:
 
 
 def _log_seeds() -> list[bytes]:
-    from slanted.tuning.log import TuningLog
+    from slanted.research.tuning.log import TuningLog
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "log.csv"

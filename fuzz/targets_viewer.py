@@ -18,7 +18,7 @@ ANSWERS = (200, 202, 400, 403, 404, 405, 409, 499)
 def _app() -> Any:
     import tempfile
 
-    from slanted.output.opened import open_result
+    from slanted.result_folder import open_result
     from slanted.viewer.app import make_app
     from slanted.viewer.guard import Guard, allowed_hosts
     from slanted.viewer.session import Session

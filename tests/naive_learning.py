@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-import naive_inference as naive
+import naive_solver as naive
 
 OWNED = {0: (0.5, 0.5), 1: (0.5, 0.5), 2: (1, 0), 3: (0, 1)}
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 import naive
-from slanted.labels import BoundaryLabel
+from slanted.boundary_label import BoundaryLabel
 
 CO, HI, LO, RO = BoundaryLabel
 

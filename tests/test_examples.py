@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import slanted.matching
-from slanted.labels import BoundaryLabel
+from slanted.boundary_label import BoundaryLabel
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
@@ -20,6 +20,8 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # A matcher that an example registers is gone after it.
     monkeypatch.setattr(slanted.matching, "_MATCHERS", dict(slanted.matching._MATCHERS))
+    monkeypatch.setattr("slanted.settings.matching.MATCHERS", ["sgbm", "census"])
+    monkeypatch.setattr("slanted.matching.MATCHERS", slanted.settings.matching.MATCHERS)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     def run(name, *arguments):

@@ -10,8 +10,8 @@ import pytest
 import slanted
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
-from slanted.inference.blocks import SMALLEST_BLOCK
 from slanted.pipeline import reestimate
+from slanted.solver.blocks import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
 STAGES = [

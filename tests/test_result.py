@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import slanted
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
-from slanted.labels import BoundaryLabel
 from slanted.output.pictures import LABEL_COLOURS, paint_labels
 from slanted.output.stored import json_text
 from slanted.regions import build_regions

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.synthetic import Scene, make_scene, noise_set
 from slanted.synthetic.geometry import clip
 from slanted.synthetic.partition import SMALLEST_PIECE

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slanted.lazy import lazy_names
+from slanted.runtime.lazy import lazy_names
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Calibration": "slanted.io",
-    "BoundaryLabel": "slanted.labels",
+    "BoundaryLabel": "slanted.boundary_label",
     "InputError": "slanted.errors",
     "Matcher": "slanted.pipeline",
     "Result": "slanted.result",
@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from slanted.boundary_label import BoundaryLabel
     from slanted.errors import InputError, SlantedError, SlantedWarning
     from slanted.io import (
         Calibration,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
         write_disparity,
         write_image,
     )
-    from slanted.labels import BoundaryLabel
     from slanted.matching import register_matcher
     from slanted.pipeline import Matcher, estimate
     from slanted.result import Result

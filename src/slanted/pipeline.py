@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.batch.backends import Backend
+    from slanted.images import Image
     from slanted.inference.pcbp import Watch
-    from slanted.inference.remembered import Remembered
-    from slanted.matching import DisparityRange, Image
+    from slanted.inference.previous_frame import Remembered
+    from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
-    from slanted.model.own import Potential
+    from slanted.model.user_potential import Potential
+    from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
 
 Progress = Callable[[str], None]
@@ -61,11 +62,12 @@ def estimate(
         segments refined.
     potential
         A potential of your own: a function that gives the cost of planes of segments, weighed by
-        ``model.weights.own``; see `slanted.model.own.Potential`. Not for images in tiles.
+        ``model.weights.own``; see
+        `slanted.model.user_potential.Potential`. Not for images in tiles.
     remembered
         Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
     backend
-        Workers for the tiles of a large image, from `slanted.batch.backends`; by default this
+        Workers for the tiles of a large image, from `slanted.runtime.workers`; by default this
         process.
     progress
         Called with each stage's name as it starts.
@@ -90,8 +92,8 @@ def estimate(
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
        Estimation", ECCV 2012.
     """
-    from slanted.matching.images import check_pair
-    from slanted.threads import thread_limit
+    from slanted.images.checks import check_pair
+    from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
@@ -133,8 +135,8 @@ def reestimate(
     potential, progress, watch
         As for `estimate`.
     """
-    from slanted.matching.images import check_pair
-    from slanted.threads import thread_limit
+    from slanted.images.checks import check_pair
+    from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     left, right = check_pair(left, right)
@@ -173,10 +175,10 @@ class _Explanation:
         weights: NDArray[np.float32] | None,
         segments: Any,
     ) -> Result:
-        from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
-        from slanted.inference.refine import infer_and_refine
-        from slanted.inference.rim import views_of_pair
-        from slanted.matching.census import words_of_pair
+        from slanted.images.census import words_of_pair
+        from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+        from slanted.refinement.refine import infer_and_refine
+        from slanted.refinement.rim import views_of_pair
         from slanted.regions import build_regions, labels_from_user
         from slanted.segmentation import segment
 
@@ -249,8 +251,8 @@ def match_pair(
     seconds
         Wall time of each stage.
     """
-    from slanted.matching.images import check_pair
-    from slanted.threads import thread_limit
+    from slanted.images.checks import check_pair
+    from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
@@ -301,9 +303,9 @@ def _match(
 
     from slanted.matching import find_matches
     from slanted.matching.disparity_range import disparity_range
-    from slanted.matching.given import given_disparity
     from slanted.matching.rectification import judge_rectification, measure_rectification
-    from slanted.threads import together
+    from slanted.matching.user_disparity import given_disparity
+    from slanted.runtime.threads import together
 
     low, rules = settings.matching.min_disparity, settings.rectification
     with stage("first look"):

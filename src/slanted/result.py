@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.images.census import Words
     from slanted.inference.pcbp import Inference
-    from slanted.inference.remembered import Remembered
+    from slanted.inference.previous_frame import Remembered
     from slanted.matching import DisparityRange
-    from slanted.matching.census import Words
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
     from slanted.settings import Settings
@@ -69,7 +69,7 @@ class Result:
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """(E,) label of each boundary in ``regions.edges``, a `slanted.labels.BoundaryLabel`."""
+        """(E,) the `slanted.BoundaryLabel` of each boundary in ``regions.edges``."""
         return self.inference.labels
 
     @property
@@ -96,15 +96,15 @@ class Result:
 
     def remembered(self) -> Remembered:
         """Return what the next frame of a video may be told of this one; see `estimate`."""
-        from slanted.inference.remembered import Remembered
+        from slanted.inference.previous_frame import Remembered
 
         return Remembered(self.regions.labels, self.regions.centre, self.planes)
 
     def local_planes(self) -> NDArray[np.float64]:
         """Return the planes that each segment's own matches say, (n, 3), for comparison."""
         from slanted.inference.local_fit import fit_local_planes
-        from slanted.inference.pcbp import lowest_disparity
         from slanted.model.observations import observe
+        from slanted.model.planes import lowest_disparity
 
         lowest = lowest_disparity(self.settings)
         seen = observe(self.regions, self.matched, self.weights, lowest)
@@ -120,7 +120,7 @@ class Result:
         """
         import numpy as np
 
-        from slanted.labels import BoundaryLabel
+        from slanted.boundary_label import BoundaryLabel
 
         regions = self.regions
         edge = np.repeat(np.arange(len(self.labels)), np.diff(regions.boundary_start))
@@ -152,7 +152,7 @@ class Result:
         """Read a result that `save` wrote."""
         from slanted.output.stored import read_result
 
-        return read_result(Path(folder))
+        return cls(**read_result(Path(folder)))
 
     def summary(self) -> dict[str, Any]:
         """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""

@@ -13,7 +13,7 @@ from fuzz.targets_results import result_folder
 from slanted.batch.records import COLUMNS, row_of, write_summary
 from slanted.io import write_disparity, write_ply
 from slanted.output.export import Exportable, export
-from slanted.output.opened import open_result
+from slanted.result_folder import open_result
 from slanted.segmentation.ucm import build_ucm
 
 

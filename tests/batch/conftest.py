@@ -2,8 +2,8 @@
 
 import pytest
 
+from research.tuning.pairs import write_kitti
 from slanted.settings import Settings
-from tuning.pairs import write_kitti
 
 
 @pytest.fixture(scope="session")

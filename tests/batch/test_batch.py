@@ -12,7 +12,6 @@ import pytest
 
 from batch.results import leftovers, result_files, summary
 from slanted.batch import memory
-from slanted.batch.backends import Processes, Sequential, _Worker
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import Tally, _backend, run_batch
 from slanted.batch.work import Job, run_job
@@ -20,6 +19,8 @@ from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import write_image
 from slanted.result import Result
+from slanted.runtime.memory import workers_that_fit
+from slanted.runtime.workers import Processes, Sequential, _Worker
 from slanted.synthetic import make_scene
 
 
@@ -249,8 +250,8 @@ def test_the_live_table_shows_rate_and_time_left():
 def test_workers_are_limited_by_memory(quick):
     needed = memory.pair_bytes((375, 1242), quick)
     assert 3.7e8 < needed < 1e9  # a KITTI pair takes 373 MB
-    assert memory.workers_that_fit(8, needed, 3 * needed) == 2
-    assert memory.workers_that_fit(8, needed, needed // 2) == 1
+    assert workers_that_fit(8, needed, 3 * needed) == 2
+    assert workers_that_fit(8, needed, needed // 2) == 1
     # In tiles an image takes far less than its pixels would.
     large = memory.pair_bytes((10_000, 10_000), quick)
     assert 4e9 < large < 8e9

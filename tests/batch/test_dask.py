@@ -15,10 +15,10 @@ import pytest
 
 from batch.results import leftovers, result_files, summary
 from slanted import Settings, estimate
-from slanted.batch.dask_backend import Dask
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
 from slanted.errors import InputError, SlantedError
+from slanted.runtime.dask_workers import Dask
 from slanted.synthetic import make_scene
 
 pytest.importorskip("distributed")
@@ -125,7 +125,7 @@ def test_a_scheduler_without_workers_is_named(tmp_path, manifest, quick):
 
 
 def test_workers_that_all_die_are_not_waited_for_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr("slanted.batch.dask_backend.WORKERLESS_SECONDS", 1.0)
+    monkeypatch.setattr("slanted.runtime.dask_workers.WORKERLESS_SECONDS", 1.0)
     with a_cluster(tmp_path, 1) as (address, _, workers), Dask(address) as backend:
         backend.submit("sleep", time.sleep, 60)
         workers[0].kill()

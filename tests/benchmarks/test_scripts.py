@@ -95,7 +95,7 @@ def test_kernels_are_counted_and_put_back():
 
 def test_formulas_are_of_kernels_that_a_run_calls():
     from roofline import OPERATIONS
-    from slanted.kernel_list import listed
+    from slanted.runtime.kernel_list import listed
 
     called = {".".join(entry.kernel.split(".")[-2:]) for entry in listed()}
     assert set(OPERATIONS) <= called
@@ -127,7 +127,7 @@ def test_lines_of_kernels_are_those_inside_them(tmp_path):
 
     source = tmp_path / "some_kernels.py"
     source.write_text(
-        "from slanted.kernel import kernel\n"
+        "from slanted.runtime.kernel import kernel\n"
         "@kernel\ndef one(x):\n    return x\n"  # line 4
         "def plain(x):\n    return x\n"
         "@kernel(inline='always')\ndef two(\n    x,\n):\n    x += 1\n    return x\n"  # 11 and 12

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slanted.compilation import compile_ahead
+from slanted.runtime.compilation import compile_ahead
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -315,7 +315,7 @@ def check_meshes(folder):
     """No triangle of Motorcycle crosses an occlusion boundary; coplanar neighbours are joined."""
     import trimesh
 
-    from slanted.labels import BoundaryLabel
+    from slanted.boundary_label import BoundaryLabel
     from slanted.output.mesh import mesh_of
     from slanted.result import Result
 
@@ -382,7 +382,9 @@ def test_help_and_import_load_nothing_heavy():
 def test_the_settings_page_is_current():
     from pathlib import Path
 
-    from slanted.settings_docs import settings_page
+    from slanted.settings.documentation import settings_page
 
     page = Path(__file__).parents[2] / "docs" / "settings.md"
-    assert page.read_text("utf-8") == settings_page(), "run python -m slanted.settings_docs"
+    assert page.read_text("utf-8") == settings_page(), (
+        "run python -m slanted.settings.documentation"
+    )

@@ -389,10 +389,11 @@ def real(name):
 
 def test_real_kitti2015():
     folder = real("kitti2015")
-    assert len(find_frames("kitti2015", folder)) == 30
-    assert len(find_frames("kitti2015", folder, "train")) == 10
-    frames = find_frames("kitti2015", folder, "validation")
-    assert len(frames) == 20
+    splits = json.loads((folder / "split.json").read_text())
+    found = {name: find_frames("kitti2015", folder, name) for name in splits}
+    assert {name: [frame.name for frame in these] for name, these in found.items()} == splits
+    assert len(find_frames("kitti2015", folder)) == sum(map(len, splits.values()))
+    frames = found["validation"]
     assert all(frame.calibration is not None for frame in frames)
     for frame in frames[:3]:
         truth, noc = frame.load_ground_truth()

@@ -17,10 +17,10 @@ from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs, output_folder
 from slanted.cli import main
 from slanted.errors import FileError, InputError, SlantedError
+from slanted.images.checks import check_image
 from slanted.io import npy, read_bytes, read_calibration, read_disparity, read_image
-from slanted.matching.images import check_image
-from slanted.output.opened import open_result
 from slanted.result import Result
+from slanted.result_folder import open_result
 from slanted.settings import Settings
 
 
@@ -204,7 +204,7 @@ def test_what_is_not_asked_for_is_never_unpacked(result):
 
 def test_segments_too_large_for_this_machine(result, monkeypatch):
     rewrite(result, {"segments.npy": npy.encode(np.zeros((4000, 4000), np.int32))})
-    monkeypatch.setattr("slanted.batch.memory.available_bytes", lambda: 2**28)
+    monkeypatch.setattr("slanted.runtime.memory.available_bytes", lambda: 2**28)
     with bounded(), pytest.raises(FileError, match=r"segments has shape \(4000, 4000\)"):
         Result.load(result)
 

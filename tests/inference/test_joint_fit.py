@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slanted.inference.drawing import draw_planes
+from slanted.boundary_label import BoundaryLabel
 from slanted.inference.joint_fit import fit_jointly
 from slanted.inference.joint_kernels import add_blocks, solve_blocks
 from slanted.inference.local_fit import (
@@ -15,13 +15,13 @@ from slanted.inference.local_fit import (
     sampled_residuals,
 )
 from slanted.inference.pcbp import data_scale
-from slanted.labels import BoundaryLabel
+from slanted.model.drawing import draw_planes
 from slanted.model.energy import energy
 from slanted.model.observations import observe
 from slanted.regions import build_regions
+from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
 from slanted.synthetic import make_scene
-from slanted.threads import thread_limit
 
 MODEL = (
     Settings()

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from slanted.inference.drawing import draw_disparity, hidden_pixels
 from slanted.inference.local_fit import fill_from_neighbours, fit_local_planes
 from slanted.inference.particles import propose
 from slanted.inference.plane_kernels import fit_robustly, inlier_moments
+from slanted.model.drawing import draw_disparity, hidden_pixels
 from slanted.model.observations import observe
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions

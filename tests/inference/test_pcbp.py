@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from slanted.evaluation.metrics import evaluate
-from slanted.inference.drawing import draw_disparity
 from slanted.inference.pcbp import infer
+from slanted.model.drawing import draw_disparity
 from slanted.regions import build_regions
+from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
 from slanted.synthetic import make_scene, noise_set
-from slanted.threads import thread_limit
 
 WEIGHTS = {f"model.weights.{name}": "5" for name in ("bdy2", "jct", "crs", "col")}
 # Holes are made at random here, not by occlusion, and the noise is what it is made to be.

@@ -5,11 +5,11 @@ import json
 import cv2
 import numpy as np
 
-from inference.graphs import structure
-from regions.label_maps import voronoi
+from partition.label_maps import voronoi
 from slanted.learning.examples import NAMES, Example
 from slanted.model.junctions import junction3_impossible, junction4_variants
 from slanted.synthetic import make_scene
+from solver.graphs import structure
 
 
 def example(labels, particles, seed, size=1.0, losses=1.0):

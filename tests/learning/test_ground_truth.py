@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_learning
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError, SettingsError
-from slanted.labels import BoundaryLabel
 from slanted.learning.ground_truth import find_truth
 from slanted.learning.loss_kernels import outlier_counts
 from slanted.learning.losses import LOSS_NAMES, particle_losses

@@ -277,7 +277,7 @@ def test_bad_arguments_are_refused(arguments, message, tmp_path, monkeypatch, ca
 
 def test_a_scheduler_that_does_not_answer_is_named(frames, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("slanted.dask_client.ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr("slanted.runtime.dask_client.ANSWER_SECONDS", 0.3)
     with pytest.raises(InputError, match="scheduler: expected a Dask scheduler at"):
         learn_weights(frames[:1], SETTINGS, scheduler="tcp://127.0.0.1:9")
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive_inference as naive
+import naive_solver as naive
 from learning.problems import small_example, weights
-from slanted.inference.messages import Messages, dual
 from slanted.learning.examples import NAMES
 from slanted.learning.objective import ImageObjective
 from slanted.learning.weighted import weighted_graph
+from slanted.solver.messages import Messages, dual
 
 COUNT = len(NAMES)
 seeds = st.integers(0, 10_000)

@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 
 from learning.problems import small_example
-from slanted.inference.convex_bp import solve
 from slanted.learning.backends import Here
 from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
 from slanted.learning.training import SCALES, Images, Training
 from slanted.learning.weighted import weighted_graph
+from slanted.solver.convex_bp import solve
 
 KNOWN = np.array([0.6, 0.1, 1.5, 4.0, 0.0, 0.3, 0.0, 0.0])
 """Spread so widely that their order can be told from few small images."""

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive_inference as naive
 import naive_learning
+import naive_solver as naive
 from learning.problems import small_example, weights
-from slanted.inference.messages import build_problem, dual
-from slanted.inference.messages_sweep import Sweeper
-from slanted.inference.messages_topology import build_topology
 from slanted.learning.objective import ImageObjective
 from slanted.learning.soft_kernels import boltzmann_tables, edge_costs
 from slanted.learning.weighted import weighted_graph
+from slanted.solver.messages import build_problem, dual
+from slanted.solver.messages_sweep import Sweeper
+from slanted.solver.messages_topology import build_topology
 
 seeds = st.integers(0, 10_000)
 ONES = {"plane_count": 1.0, "label_count": 1.0, "factor_count": 1.0}

@@ -8,9 +8,9 @@ import pytest
 
 from slanted.errors import InputError
 from slanted.matching import DisparityRange, census_sgm, find_matches, match
+from slanted.runtime.threads import thread_limit
 from slanted.settings import CensusSettings, MatchingSettings
 from slanted.synthetic import make_scene
-from slanted.threads import thread_limit
 
 
 def census(low=0, high=32, **changes):

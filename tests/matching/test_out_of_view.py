@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import naive_matching as naive
 from slanted.matching.out_of_view import drop_out_of_view
-from slanted.matching.patch_kernels import find_patches
+from slanted.partition.patch_kernels import find_patches
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIDES = st.integers(1, 9)

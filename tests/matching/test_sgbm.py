@@ -105,6 +105,7 @@ def test_a_matcher_of_ones_own_is_one_function():
         from slanted import matching
 
         del matching._MATCHERS["test-constant"]
+        matching.MATCHERS.remove("test-constant")
 
 
 def test_range_has_a_length():
@@ -112,7 +113,7 @@ def test_range_has_a_length():
 
 
 def test_threads_do_not_change_the_bytes():
-    from slanted.threads import thread_limit
+    from slanted.runtime.threads import thread_limit
 
     left, right = shifted_pair(20, width=320, height=100)
     maps = []

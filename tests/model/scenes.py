@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from regions.label_maps import label_maps, segments
-from slanted.labels import BoundaryLabel
-from slanted.matching.census import Words
+from partition.label_maps import label_maps, segments
+from slanted.boundary_label import BoundaryLabel
+from slanted.images.census import Words
 from slanted.model import Observations, observe
 from slanted.regions import Regions, build_regions
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import naive
 import naive_model
 from model.scenes import blocks, maps, scene, scenes, seeds
-from regions.label_maps import SPECIAL_MAPS
+from partition.label_maps import SPECIAL_MAPS
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.model import Energies, build_factor_graph, observe
 from slanted.model.energy import cheapest_labels, energy
 from slanted.model.junctions import junction4_kinds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive_model
-from slanted.labels import BoundaryLabel
+from slanted.boundary_label import BoundaryLabel
 from slanted.model.junctions import (
     IMPOSSIBLE_THREE_WAY,
     VALID_FOUR_WAY,

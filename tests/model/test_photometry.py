@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from slanted.images.census import Words, words_of_pair
 from slanted.inference.local_fit import fit_local_planes
-from slanted.matching.census import Words, words_of_pair
 from slanted.model.observations import observe
 from slanted.model.photometry import HIDDEN, photometric_cost
 from slanted.pipeline import estimate
 from slanted.regions import build_regions
 from slanted.settings import Settings
-from slanted.settings_matching import CENSUS_BITS
+from slanted.settings.matching import CENSUS_BITS
 from slanted.synthetic import make_scene
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 import naive
 import naive_model
 from model.scenes import scene, scenes
-from regions.label_maps import SPECIAL_MAPS
+from partition.label_maps import SPECIAL_MAPS
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.model import observe
 from slanted.model.planes import edge_planes, shifted_planes
 from slanted.model.potentials import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slanted.inference.drawing import drawn_range
+from slanted.model.drawing import drawn_range
 
 
 def distances_to_planes(result, positions, faces, cameras):

@@ -17,8 +17,8 @@ from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
 from slanted.output.export import MESH_FORMATS, Exportable, depth_image, export, export_names
 from slanted.output.mesh import LEAST_DISPARITY, TOLERANCE
-from slanted.output.opened import open_result
 from slanted.result import Result
+from slanted.result_folder import open_result
 from slanted.synthetic import make_scene
 
 SCENE = make_scene(160, 120, seed=3)

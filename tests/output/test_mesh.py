@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_mesh
-from regions.label_maps import label_maps
-from slanted.inference.drawing import draw_disparity
-from slanted.labels import BoundaryLabel
+from partition.label_maps import label_maps
+from slanted.boundary_label import BoundaryLabel
+from slanted.model.drawing import draw_disparity
 from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
 from slanted.regions import build_regions, labels_from_user
 from slanted.synthetic import make_scene

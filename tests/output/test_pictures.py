@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.inference.pcbp import Inference, Iteration
-from slanted.labels import BoundaryLabel
 from slanted.model.energy import Energies
 from slanted.output.charts import (
     BOUND_COLOUR,

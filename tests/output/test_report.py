@@ -12,8 +12,8 @@ import slanted
 from slanted.cli import main
 from slanted.evaluation.metrics import evaluate
 from slanted.io import write_disparity
-from slanted.output.opened import OpenedResult
 from slanted.output.report import Entry, build_report, label_shares
+from slanted.result_folder import ResultFolder
 from slanted.synthetic import make_scene
 
 SCENE = make_scene(160, 120, seed=3)
@@ -49,9 +49,9 @@ class Links(HTMLParser):
 def entries(result):
     return [
         Entry(
-            "<one> & only", OpenedResult("a", result, SCENE.left, None, None, {}), SCENE.disparity
+            "<one> & only", ResultFolder("a", result, SCENE.left, None, None, {}), SCENE.disparity
         ),
-        Entry("two", OpenedResult("b", result, None, None, None, {})),
+        Entry("two", ResultFolder("b", result, None, None, None, {})),
     ]
 
 
@@ -86,7 +86,7 @@ def test_without_ground_truth_there_are_no_errors(result):
 
 
 def test_without_matplotlib_the_plots_are_left_out(result, monkeypatch):
-    from slanted.experiments.charts import draw_svg
+    from slanted.output.plots import draw_svg
 
     draw_svg.cache_clear()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -130,7 +130,7 @@ def test_one_result_is_opened_at_a_time(result):
 
     def opened(number):
         assert not any(seen() for seen in alive)
-        entry = Entry(str(number), OpenedResult("a", result, SCENE.left, None, None, {}))
+        entry = Entry(str(number), ResultFolder("a", result, SCENE.left, None, None, {}))
         alive.append(weakref.ref(entry.opened))
         return entry
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 import naive
-from regions.label_maps import SPECIAL_MAPS, checks, label_maps, segments
+from partition.label_maps import SPECIAL_MAPS, checks, label_maps, segments
 from slanted.regions import BOUNDARY_REACH, Regions, build_regions
 from slanted.regions.hull_kernels import convex_hulls
 

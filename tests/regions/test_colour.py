@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from regions.label_maps import label_maps
+from partition.label_maps import label_maps
 from slanted.errors import InputError
 from slanted.regions import build_regions
 

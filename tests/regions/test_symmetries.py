@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
-from regions.label_maps import checks, label_maps, voronoi
+from partition.label_maps import checks, label_maps, voronoi
 from slanted.regions import build_regions
 
 

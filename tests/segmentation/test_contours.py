@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import naive
 from slanted.errors import FileError
+from slanted.images.colour import lab_planes
 from slanted.segmentation import make_ucm
-from slanted.segmentation.colour import lab_planes
 from slanted.segmentation.contour_kernels import BINS, add_histogram_gradient, disc_slices
 from slanted.segmentation.contours import find_contours, given_contours, strongest
 from slanted.segmentation.ucm import build_ucm

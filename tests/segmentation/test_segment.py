@@ -5,8 +5,8 @@ import pytest
 
 from slanted.errors import InputError
 from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.partition.connectivity import split_connected
 from slanted.segmentation import number_of_segments, segment
-from slanted.segmentation.connectivity import split_connected
 from slanted.settings import SegmentationSettings, SlicSettings, UcmSettings
 
 IMAGE, _, TRUTH = load_motorcycle()

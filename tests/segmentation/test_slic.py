@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import naive
 from slanted.evaluation.motorcycle import load_motorcycle
-from slanted.segmentation.colour import lab_planes
+from slanted.images.colour import lab_planes
 from slanted.segmentation.slic import _grid, _grid_labels, slic
 from slanted.segmentation.slic_kernels import (
     assign,

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slanted import Result, Settings, estimate, read_disparity, read_image
-from slanted.batch.backends import Processes, Sequential
 from slanted.errors import InputError
+from slanted.images.census import words_of_pair
+from slanted.images.checks import as_grey
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
-from slanted.matching.census import words_of_pair
-from slanted.matching.images import as_grey
 from slanted.model.observations import observe
 from slanted.pipeline import match_pair
 from slanted.regions import build_regions, labels_from_user
+from slanted.runtime.workers import Processes, Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
 from slanted.tiles.bands import match_in_bands

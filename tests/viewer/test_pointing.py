@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regions.label_maps import label_maps
+from partition.label_maps import label_maps
 from slanted.errors import InputError
 from slanted.regions import build_regions
 from slanted.viewer.pointing import describe_pixel, outline

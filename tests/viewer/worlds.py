@@ -4,7 +4,7 @@ from functools import cache
 
 import slanted
 from slanted.io import Calibration
-from slanted.output.opened import OpenedResult
+from slanted.result_folder import ResultFolder
 from slanted.synthetic import make_scene
 from slanted.viewer.session import Session
 
@@ -30,5 +30,5 @@ def session(*, truth=True, snapshots=False, right=True, calibration=CAMERAS, tok
     result, states = estimated()
     view = scene()
     second = view.right if right else None
-    opened = OpenedResult("a scene", result, view.left, second, calibration, record or {})
+    opened = ResultFolder("a scene", result, view.left, second, calibration, record or {})
     return Session(opened, view.disparity if truth else None, states if snapshots else None, token)

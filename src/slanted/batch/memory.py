@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError, SlantedError
+from slanted.runtime.memory import USABLE, available_bytes
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -23,8 +24,6 @@ BYTES_A_CELL = 2
 """Of a pixel and a disparity, while a pair is matched: its sum of costs."""
 AUTO_DISPARITIES = 0.25
 """Of the width: what is reckoned with where the range is found from the pair."""
-USABLE = 0.9
-"""Share of the memory available that workers may fill together."""
 
 
 def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
@@ -83,11 +82,6 @@ def largest_pair(files: Iterable[Path], settings: Settings) -> int:
     return largest
 
 
-def workers_that_fit(wanted: int, needed: int, available: int) -> int:
-    """Return how many workers may run at a time; at least one, which may yet fail."""
-    return max(1, min(wanted, int(USABLE * available) // max(needed, 1)))
-
-
 def refuse_what_does_not_fit(path: Path, settings: Settings) -> None:
     """Raise if the pair of a left image would not fit, before anything is decoded."""
     height, width = image_size(path)
@@ -99,34 +93,3 @@ def refuse_what_does_not_fit(path: Path, settings: Settings) -> None:
             "lower tiles.above and tiles.pixels, make the images smaller or set "
             "matching.max_disparity"
         )
-
-
-def available_bytes() -> int:
-    """Return the memory that processes may take now: the machine's, or this container's if less."""
-    found = [_meminfo(), _cgroup()]
-    known = [value for value in found if value is not None]
-    return min(known) if known else 2**62
-
-
-def _meminfo() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
-    return None
-
-
-def _cgroup() -> int | None:
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = int((folder / "memory.max").read_text())  # "max" if there is none
-        statistics = dict(
-            line.split() for line in (folder / "memory.stat").read_text().splitlines()
-        )
-        used = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    # Pages of files are given back when memory is asked for.
-    return limit - used + int(statistics.get("inactive_file", 0))

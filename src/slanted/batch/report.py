@@ -11,14 +11,14 @@ from urllib.parse import quote
 
 from slanted.batch.pairs import output_folder
 from slanted.errors import FileError
+from slanted.images.checks import check_image
+from slanted.images.colour import as_rgb8
 from slanted.io import read_bytes, read_image
 from slanted.io.names import BATCH_MARKER, SUMMARY_LINES
-from slanted.matching.images import check_image
 from slanted.output import html
 from slanted.output.report import jpeg
 from slanted.output.stored import only_inside
-from slanted.segmentation.colour import as_rgb8
-from slanted.words import plural
+from slanted.output.text import plural
 
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.batch import records
-from slanted.batch.backends import open_backend
-from slanted.batch.memory import available_bytes, largest_pair, workers_that_fit
+from slanted.batch.memory import largest_pair
 from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
 from slanted.io.names import BATCH_MARKER
-from slanted.threads import core_count
+from slanted.runtime.memory import available_bytes, workers_that_fit
+from slanted.runtime.threads import core_count
+from slanted.runtime.workers import open_backend
 
 if TYPE_CHECKING:
-    from slanted.batch.backends import Backend
+    from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
 ATTEMPTS = 2

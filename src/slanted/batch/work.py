@@ -21,7 +21,7 @@ from slanted.batch.pairs import output_folder
 from slanted.errors import SlantedError, SlantedWarning
 
 if TYPE_CHECKING:
-    from slanted.inference.remembered import Remembered
+    from slanted.inference.previous_frame import Remembered
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -110,8 +110,8 @@ def died(job: Job, how: str) -> Outcome:
 def _compute(
     job: Job, folder: Path, before: Path | None, record: dict[str, Any], start: float
 ) -> dict[str, Any]:
+    from slanted.images.checks import check_pair
     from slanted.io import read_image
-    from slanted.matching.images import check_pair
     from slanted.output.folder import write_result
     from slanted.output.stored import json_text
     from slanted.pipeline import estimate
@@ -179,7 +179,7 @@ def _remembered(before: Path | None) -> Remembered | None:
     """Return the planes of the frame before, as they were kept."""
     if before is None:
         return None
-    from slanted.inference.remembered import Remembered
+    from slanted.inference.previous_frame import Remembered
     from slanted.io.npz import StoredArrays
     from slanted.output.stored import ARRAYS, EXPECTED, read_segments
 

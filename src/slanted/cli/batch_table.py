@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.words import plural
+from slanted.output.text import plural
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -10,7 +10,7 @@ from slanted.cli.progress import Report
 
 def compile_kernels(report: Report) -> None:
     """Compile the kernels if this machine has not done so before, and say so."""
-    from slanted.compilation import cache_folder, is_warm
+    from slanted.runtime.compilation import cache_folder, is_warm
 
     if is_warm():
         return
@@ -25,7 +25,7 @@ def compile_kernels(report: Report) -> None:
 
 def compile_listed(report: Report) -> tuple[int, float]:
     """Compile the listed kernels; return how many were, and in what time."""
-    from slanted.compilation import compile_ahead
+    from slanted.runtime.compilation import compile_ahead
 
     start = time.perf_counter()
     live = sys.stderr.isatty()

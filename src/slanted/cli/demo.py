@@ -34,12 +34,11 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     """
     import numpy as np
 
-    from slanted.evaluation.methods import compute_disparity
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
-    from slanted.inference.drawing import draw_disparity
     from slanted.io import write_disparity, write_image
     from slanted.matching.interpolation import interpolate_background
+    from slanted.model.drawing import draw_disparity
     from slanted.output.folder import (
         TRUTH_PICTURE,
         check_result_folder,
@@ -58,6 +57,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     )
     from slanted.output.stored import TRUTH
     from slanted.pipeline import estimate
+    from slanted.research.methods import compute_disparity
 
     check_result_folder(output)
     with Report(quiet=quiet, as_json=as_json) as report:

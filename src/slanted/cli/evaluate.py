@@ -53,7 +53,7 @@ def command(
     (kitti2012, kitti2015, middlebury, middlebury2014) and PATH its folder.
     """  # noqa: D205
     from slanted.evaluation.datasets import DATASETS, find_frames
-    from slanted.evaluation.methods import FULL_MODEL, evaluate_frames
+    from slanted.research.methods import FULL_MODEL, evaluate_frames
 
     with Report(quiet=quiet, as_json=as_json) as report:
         if what in DATASETS:

@@ -18,7 +18,7 @@ NAMES = (
     *("noise", "epsilon", "loss", "colour-statistics", "examples"),
     *("particles", "ablation", "convergence"),
 )
-"""Those of `slanted.experiments.catalogue`, which is not imported for --help."""
+"""Those of `slanted.research.experiments.catalogue`, which is not imported for --help."""
 
 
 @click.command(name="experiment", short_help="Make the paper's tables and figures, and ours.")
@@ -64,10 +64,10 @@ def command(
     Each also gives Markdown, CSV, JSON and plots. Every image is measured once and kept in
     DIR/measurements: repeat the command to go on after a stop.
     """  # noqa: D301 - \\b is how click is told not to wrap
-    from slanted.experiments.catalogue import EXPERIMENTS
-    from slanted.experiments.plans import Context
-    from slanted.experiments.provenance import provenance
-    from slanted.experiments.report import write_page, write_report
+    from slanted.research.experiments.catalogue import EXPERIMENTS
+    from slanted.research.experiments.plans import Context
+    from slanted.research.experiments.provenance import provenance
+    from slanted.research.experiments.report import write_page, write_report
 
     chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
     with Report(quiet=quiet, as_json=as_json) as report:
@@ -103,7 +103,7 @@ def command(
 
 def _folders(datasets: Sequence[str]) -> dict[str, Path]:
     """Return the folder of each dataset, from the options or from the environment."""
-    from slanted.experiments.plans import KITTI, MIDDLEBURY
+    from slanted.research.experiments.plans import KITTI, MIDDLEBURY
 
     known = (KITTI, MIDDLEBURY)
     if not datasets:

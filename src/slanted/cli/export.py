@@ -45,7 +45,7 @@ def command(
     from slanted.io import write_bytes
     from slanted.output.export import Exportable, export, export_names
     from slanted.output.folder import check_folder
-    from slanted.output.opened import open_result
+    from slanted.result_folder import open_result
 
     with Report(quiet=quiet, as_json=as_json) as report:
         folder = result if output is None else output

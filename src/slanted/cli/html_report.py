@@ -9,7 +9,7 @@ import click
 from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
 from slanted.cli.progress import Report
 from slanted.errors import FileError
-from slanted.words import plural
+from slanted.output.text import plural
 
 
 @click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
@@ -41,8 +41,8 @@ def command(
     from slanted.batch.report import build_index, is_batch
     from slanted.io import read_bytes, read_disparity, write_bytes
     from slanted.io.info_records import is_page
-    from slanted.output.opened import open_result
     from slanted.output.report import TITLE, Entry, build_report
+    from slanted.result_folder import open_result
 
     if truths and len(truths) != len(results):
         raise click.UsageError(

@@ -162,7 +162,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_size(file: Path | None, array: Any, image: Any) -> None:
     """Refuse a file whose array is not of the left image's size."""
-    from slanted.matching.images import size_text
+    from slanted.images.checks import size_text
 
     if file is not None and array.shape != image.shape[:2]:
         raise FileError(

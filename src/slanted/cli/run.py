@@ -22,7 +22,7 @@ from slanted.cli.progress import Report, energy_lines, seconds_table
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from slanted.batch.backends import Backend
+    from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
 
@@ -68,8 +68,8 @@ def command(
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
+    from slanted.images.checks import check_pair
     from slanted.io import read_disparity, read_image, read_labels
-    from slanted.matching.images import check_pair
     from slanted.output.folder import (
         check_result_folder,
         file_names,
@@ -147,8 +147,8 @@ def _tile_workers(
     """Return who shares the tiles of a large image; None for this process alone."""
     from contextlib import nullcontext
 
-    from slanted.batch.backends import open_backend
-    from slanted.threads import core_count
+    from slanted.runtime.threads import core_count
+    from slanted.runtime.workers import open_backend
 
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")

@@ -44,9 +44,9 @@ def command(
 
     Without --disparity, the method slic+disparity is taken for slic.
     """
+    from slanted.images.checks import check_image
     from slanted.io import read_disparity, read_image, write_image, write_labels
     from slanted.io.names import SEGMENTS
-    from slanted.matching.images import check_image
     from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
     from slanted.output.pictures import (

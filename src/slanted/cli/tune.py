@@ -15,10 +15,10 @@ from slanted.cli.progress import Report, table
 from slanted.errors import InputError
 
 if TYPE_CHECKING:
+    from slanted.research.tuning.objective import Target
+    from slanted.research.tuning.search import Tuning
+    from slanted.research.tuning.search_space import Dimension
     from slanted.settings import Settings
-    from slanted.tuning.objective import Target
-    from slanted.tuning.search import Tuning
-    from slanted.tuning.search_space import Dimension
 
 ARGUMENTS = "slanted.tune.arguments"
 
@@ -93,8 +93,8 @@ def command(
     Each DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its
     folder. A search that was stopped goes on if the command is repeated.
     """
-    from slanted.tuning.search import tune
-    from slanted.tuning.written import write_settings
+    from slanted.research.tuning.search import tune
+    from slanted.research.tuning.written import write_settings
 
     if output.suffix != ".toml":
         raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
@@ -124,7 +124,7 @@ def command(
 
 def _space(varied: Sequence[str], file: Path | None, settings: Settings) -> tuple[Dimension, ...]:
     """Return what varies: of the file, then of the options, which win."""
-    from slanted.tuning.search_space import default_space, load_space, parse_space
+    from slanted.research.tuning.search_space import default_space, load_space, parse_space
 
     if not varied and file is None:
         return default_space(settings)
@@ -141,7 +141,7 @@ def _targets(
     weights: Sequence[str],
 ) -> list[Target]:
     from slanted.evaluation.datasets import DATASETS, find_frames
-    from slanted.tuning.objective import DEFAULT_METRIC, Target
+    from slanted.research.tuning.objective import DEFAULT_METRIC, Target
 
     folders: dict[str, str] = {}
     for text in datasets:
@@ -192,7 +192,7 @@ def _number(option: str, text: str) -> float:
 
 def _lines(tuning: Tuning) -> list[str]:
     """Lay out the rungs, those who reached the last one, and what the winner changes."""
-    from slanted.settings_fields import toml_value
+    from slanted.settings.fields import toml_value
 
     rungs = [
         (str(number), str(len(r.standings)), str(len(r.pairs)), str(r.measured),

@@ -24,7 +24,7 @@ from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Snapshot
-    from slanted.output.opened import OpenedResult
+    from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
 
@@ -121,13 +121,13 @@ def _open(
     calibration_values: dict[str, Any],
     report: Report,
     check_truth: Callable[[Any], None],
-) -> tuple[OpenedResult, list[Snapshot]]:
+) -> tuple[ResultFolder, list[Snapshot]]:
     import dataclasses
 
+    from slanted.images.checks import check_pair
     from slanted.io import read_image
-    from slanted.matching.images import check_pair
-    from slanted.output.opened import OpenedResult, open_result
     from slanted.pipeline import estimate
+    from slanted.result_folder import ResultFolder, open_result
     from slanted.settings import Settings
 
     if len(target) == 1:
@@ -159,4 +159,4 @@ def _open(
     snapshots: list[Snapshot] = []
     watch = snapshots.append
     result = estimate(*images, settings, progress=report.progress, watch=watch, names=names)
-    return OpenedResult(left.name, result, *images, calibration, {}), snapshots
+    return ResultFolder(left.name, result, *images, calibration, {}), snapshots

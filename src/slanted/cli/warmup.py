@@ -19,8 +19,8 @@ def command(as_json: bool, quiet: bool) -> None:
     it is set, else beside the sources, else in your own cache folder.
     """
     from slanted.cli.compiling import compile_listed
-    from slanted.compilation import cache_home
-    from slanted.warmup import small_runs
+    from slanted.cli.small_runs import small_runs
+    from slanted.runtime.compilation import cache_home
 
     start = time.perf_counter()
     with Report(quiet=quiet, as_json=as_json) as report:

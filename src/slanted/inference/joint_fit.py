@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.inference.joint_kernels import add_blocks, solve_blocks
 from slanted.inference.local_fit import moments_near, normal_equations
-from slanted.labels import BoundaryLabel
 from slanted.model.observations import Observations
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from slanted.settings import ModelSettings

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.kernel import kernel
-from slanted.regions.structure import Floats, Ints
+from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.kernel import kernel
 
 
 @kernel

@@ -9,8 +9,9 @@ from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import shifted_planes
 from slanted.model.potentials import disparity_cost
-from slanted.regions.structure import Floats, Regions
-from slanted.threads import share, share_rows
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats
+from slanted.runtime.threads import share, share_rows
 
 ENOUGH_FOR_LEVEL = 10
 """Matches that are believed even where they cannot tell a slope."""

@@ -12,11 +12,12 @@ import numpy as np
 from slanted.inference.joint_fit import fit_jointly
 from slanted.model.observations import Observations
 from slanted.model.planes import shifted_planes
-from slanted.regions.structure import Floats, Ints, Regions
-from slanted.threads import together
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
-    from slanted.inference.remembered import Remembered
+    from slanted.inference.previous_frame import Remembered
     from slanted.settings import InferenceSettings, Settings
 
 

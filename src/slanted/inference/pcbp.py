@@ -21,18 +21,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.messages_topology import build_topology
 from slanted.inference.terms import Terms, WholeImage
 from slanted.model.energy import Energies, cheapest_labels
 from slanted.model.observations import observe
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.model.planes import lowest_disparity
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
+from slanted.solver.messages_topology import build_topology
 
 if TYPE_CHECKING:
-    from slanted.inference.convex_bp import Solution
-    from slanted.inference.remembered import Remembered
-    from slanted.matching.census import Words
-    from slanted.model.own import Potential
+    from slanted.images.census import Words
+    from slanted.inference.previous_frame import Remembered
+    from slanted.model.user_potential import Potential
     from slanted.settings import ModelSettings, Settings
+    from slanted.solver.convex_bp import Solution
 
 
 DATA_SCALES = 0.5, 8.0
@@ -91,7 +93,7 @@ class Inference:
     planes
         (n, 3) α, β, γ about the segments' centres.
     labels
-        (E,) values of `slanted.labels.BoundaryLabel`.
+        (E,) values of `slanted.boundary_label.BoundaryLabel`.
     initial_planes
         (n, 3) from which inference on these segments started: their local fits or, if they were
         refined, the planes that they were refined with.
@@ -251,15 +253,6 @@ def data_scale(noise: float, model: ModelSettings) -> float:
         return 1.0
     smallest, largest = DATA_SCALES
     return float(np.clip((model.noise / max(noise, 1e-6)) ** 2, smallest, largest))
-
-
-def lowest_disparity(settings: Settings) -> float:
-    """Return the disparity of infinity in the model: 0, or a range's start below that.
-
-    The model penalises negative disparities (φ_neg); for a range that starts below zero it works on
-    disparities counted from that start. No other potential notices.
-    """
-    return float(min(0, settings.matching.min_disparity))
 
 
 def _infer(

@@ -8,20 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from slanted.inference.convex_bp import solve
 from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.particles import propose
 from slanted.model.build import build_factor_graph
 from slanted.model.energy import Energies, energy
+from slanted.solver.convex_bp import solve
 
 if TYPE_CHECKING:
-    from slanted.inference.convex_bp import Solution
-    from slanted.inference.messages_topology import Topology
-    from slanted.inference.remembered import Remembered
-    from slanted.model.factor_graph import FactorGraph
+    from slanted.inference.previous_frame import Remembered
     from slanted.model.observations import Observations
-    from slanted.regions.structure import Floats, Ints, Regions
+    from slanted.regions.structure import Regions
+    from slanted.runtime.arrays import Floats, Ints
     from slanted.settings import Settings
+    from slanted.solver.convex_bp import Solution
+    from slanted.solver.factor_graph import FactorGraph
+    from slanted.solver.messages_topology import Topology
 
     Incumbent = tuple[Ints, Ints] | None
     """Particles and labels that a solution must not be worse than."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slanted.lazy import lazy_names
+from slanted.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.io.calibration import Calibration

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slanted.lazy import lazy_names
+from slanted.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.learning.learn import Learned, learn_weights

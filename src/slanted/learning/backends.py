@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slanted.dask_client import connect, workers_of
-from slanted.processes import end_with_parent
+from slanted.runtime.dask_client import connect, workers_of
+from slanted.runtime.processes import end_with_parent
 
 
 class Pending(Protocol):

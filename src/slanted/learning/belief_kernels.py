@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.inference.messages_kernels import Floats
-from slanted.kernel import kernel
 from slanted.learning.soft_kernels import (
     FAINT,
     LEFT_OCCLUSION,
@@ -14,7 +12,9 @@ from slanted.learning.soft_kernels import (
     owned,
     powers,
 )
-from slanted.model.factor_graph import LABELS
+from slanted.runtime.arrays import Floats
+from slanted.runtime.kernel import kernel
+from slanted.solver.factor_graph import LABELS
 
 
 @kernel

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.inference.particles import propose
-from slanted.inference.pcbp import data_scale, lowest_disparity
+from slanted.inference.pcbp import data_scale
 from slanted.learning.ground_truth import Truth, find_truth
 from slanted.learning.losses import particle_losses
-from slanted.model.factor_graph import LABELS
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations, observe
 from slanted.model.photometry import photometric_cost
+from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import (
     boundary_cost,
     colour_cost,
@@ -25,7 +25,9 @@ from slanted.model.potentials import (
     junction4_cost,
 )
 from slanted.model.visibility import visibility_cost
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
+from slanted.solver.factor_graph import LABELS
 
 if TYPE_CHECKING:
     from slanted.result import Result
@@ -46,7 +48,7 @@ class Example:
     name
         Of the frame.
     edges, junctions3, junctions4, junction4_kinds
-        As in `slanted.model.factor_graph.FactorGraph`.
+        As in `slanted.solver.factor_graph.FactorGraph`.
     seg
         (n, N) φ_seg.
     bdy1

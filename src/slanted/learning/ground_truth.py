@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.inference.convex_bp import solve
 from slanted.inference.local_fit import SMALLEST_SPREAD, fit_local_planes, moments_near
 from slanted.learning.subgraph import Subgraph, induced_subgraph
-from slanted.model.factor_graph import FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Matches, observe
 from slanted.model.potentials import compatibility_cost, junction3_cost, junction4_cost
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
 from slanted.settings import ModelSettings
+from slanted.solver.convex_bp import solve
+from slanted.solver.factor_graph import FactorGraph
 
 REACH = 3.0
 """Pixels: ground truth farther from a segment's plane does not support it; what out-3px counts."""

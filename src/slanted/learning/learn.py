@@ -29,7 +29,7 @@ from slanted.learning.optimise import (
 from slanted.learning.owner import Loaded
 from slanted.learning.training import SCALES, Images, Step, Training
 from slanted.learning.weights_file import normalised
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame

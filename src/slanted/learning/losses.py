@@ -23,7 +23,7 @@ from slanted.errors import SettingsError
 from slanted.learning.loss_kernels import outlier_counts
 from slanted.model.data_kernels import truncated_sums
 from slanted.model.observations import Matches
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
 
 THRESHOLDS = {"out-2px": 2.0, "out-3px": 3.0, "out-4px": 4.0, "out-5px": 5.0}
 LOSS_NAMES = ("l2", *THRESHOLDS)

@@ -1,6 +1,6 @@
 """One image's share of the surrogate partition loss, and its gradient (paper §3.3).
 
-The loss of weights w and messages λ is, with the dual D_ε of `slanted.inference.messages` at
+The loss of weights w and messages λ is, with the dual D_ε of `slanted.solver.messages` at
 counting numbers c_α = c_i = 1, features φ and task losses ℓ,
 
     f(w, λ) = −D_ε(λ; w·φ − ℓ) + w·φ(gt),
@@ -22,20 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slanted.inference.messages import (
-    Junctions3or4,
-    Messages,
-    Problem,
-    build_problem,
-    dual_terms,
-    reparametrised,
-    soft_minimum,
-    sum_exactly,
-)
-from slanted.inference.messages_kernels import edges_to_labels
-from slanted.inference.messages_label_kernels import junctions_to_first, update_labels
-from slanted.inference.messages_sweep import Sweeper
-from slanted.inference.messages_topology import build_topology
 from slanted.learning.belief_kernels import edge_expectations, edge_minima
 from slanted.learning.examples import NAMES, Example
 from slanted.learning.soft_kernels import (
@@ -47,8 +33,22 @@ from slanted.learning.soft_kernels import (
     soft_update_planes,
 )
 from slanted.learning.weighted import problem_without_edges, weigh
-from slanted.model.factor_graph import LABELS
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
+from slanted.solver.factor_graph import LABELS
+from slanted.solver.messages import (
+    Junctions3or4,
+    Messages,
+    Problem,
+    build_problem,
+    dual_terms,
+    reparametrised,
+    soft_minimum,
+    sum_exactly,
+)
+from slanted.solver.messages_kernels import edges_to_labels
+from slanted.solver.messages_label_kernels import junctions_to_first, update_labels
+from slanted.solver.messages_sweep import Sweeper
+from slanted.solver.messages_topology import build_topology
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
 
 Function = Callable[[Floats], tuple[float, Floats]]
 Interleaved = Callable[[Floats, int], tuple[float, Floats]]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
-from slanted.inference.messages import Messages
 from slanted.learning.examples import NAMES, Example, build_example
 from slanted.learning.objective import ImageObjective, Share, Workspace
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
+from slanted.solver.messages import Messages
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
@@ -65,7 +65,7 @@ def load_frame(run: str, number: int, frame: Frame, settings: Settings) -> Loade
     from slanted.evaluation.metrics import evaluate
     from slanted.io import read_image
     from slanted.pipeline import estimate
-    from slanted.threads import thread_limit
+    from slanted.runtime.threads import thread_limit
 
     truth, visible = frame.load_ground_truth()
     left = read_image(frame.left)

@@ -1,6 +1,6 @@
 """Numba kernels of soft messages (ε > 0) over edge tables that are made anew for every weights.
 
-They do what `slanted.inference.messages_kernels` does, all counting numbers being 1 and τ = ε, at a
+They do what `slanted.solver.messages_kernels` does, all counting numbers being 1 and τ = ε, at a
 tenth of the time: exp(−θ/τ) is tabulated once for many sweeps, so that a sweep is made of products.
 A sum of products that comes out below `FAINT` may have lost terms to underflow; it is then
 computed once more from the costs themselves, in logarithms. Entries of a table are at most 1, so
@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.messages_kernels import Floats, Lists, largest_share, outgoing
-from slanted.kernel import kernel
-from slanted.labels import BoundaryLabel
-from slanted.model.factor_graph import LABELS
-from slanted.regions.structure import Ints
+from slanted.boundary_label import BoundaryLabel
+from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.kernel import kernel
+from slanted.solver.factor_graph import LABELS
+from slanted.solver.messages_kernels import Lists, largest_share, outgoing
 
 Singles = NDArray[np.float32]
 Features = tuple[Floats, Singles, float, float]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.regions.structure import Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from slanted.learning.owner import (
     read_messages,
     write_messages,
 )
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from slanted.inference.messages import Junctions3or4, Problem
 from slanted.learning.examples import Example
 from slanted.learning.soft_kernels import edge_costs
-from slanted.model.factor_graph import LABELS, FactorGraph
-from slanted.regions.structure import Floats
+from slanted.runtime.arrays import Floats
+from slanted.solver.factor_graph import LABELS, FactorGraph
+from slanted.solver.messages import Junctions3or4, Problem
 
 
 def weigh(example: Example, weights: Floats, tables: Floats) -> FactorGraph:

@@ -12,9 +12,9 @@ from slanted.errors import FileError, InputError
 from slanted.io.files import write_bytes
 from slanted.io.texts import read_toml
 from slanted.learning.examples import NAMES
-from slanted.regions.structure import Floats
-from slanted.settings import ORIGIN
-from slanted.settings_fields import toml_value
+from slanted.runtime.arrays import Floats
+from slanted.settings.fields import toml_value
+from slanted.settings.tree import ORIGIN
 
 HEAD = """\
 # Weights learned by `slanted learn`, for --settings. The least energy does not depend on their

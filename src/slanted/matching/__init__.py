@@ -14,14 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
+from slanted.settings.matching import MATCHERS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.images import Image
     from slanted.settings import MatchingSettings
 
-    Image = NDArray[np.uint8] | NDArray[np.uint16]
     Disparity = NDArray[np.float32]
     Confidence = NDArray[np.float32]
     MatchFunction = Callable[
@@ -57,7 +58,7 @@ _MATCHERS: dict[str, MatchFunction | str] = {
 
 def matcher_names() -> tuple[str, ...]:
     """Return the values that ``matching.method`` may take."""
-    return tuple(_MATCHERS)
+    return tuple(MATCHERS)
 
 
 def register_matcher(name: str, match: MatchFunction) -> None:
@@ -73,6 +74,7 @@ def register_matcher(name: str, match: MatchFunction) -> None:
     if name in _MATCHERS:
         raise InputError(f"name: the matcher {name!r} exists already; choose another name")
     _MATCHERS[name] = match
+    MATCHERS.append(name)
 
 
 def match(
@@ -101,8 +103,8 @@ def find_matches(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
 ) -> tuple[Disparity, Confidence | None]:
     """Match a pair as `match` does, and return the matcher's confidence too if it has one."""
+    from slanted.images.checks import as_8_bit, check_pair
     from slanted.matching.disparity_range import disparity_range
-    from slanted.matching.images import as_8_bit, check_pair
 
     left, right = check_pair(left, right)
     left8, right8 = as_8_bit(left, right)

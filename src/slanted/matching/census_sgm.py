@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.matching.images import as_grey
+from slanted.images.checks import as_grey
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.sgm_paths import make_costs, sum_paths
 from slanted.matching.volumes import volume
@@ -28,7 +28,7 @@ from slanted.matching.winner_kernels import (
     agreement_rows,
     winner_rows,
 )
-from slanted.threads import bound, share
+from slanted.runtime.threads import bound, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.images.checks import as_8_bit, as_grey
 from slanted.matching import DisparityRange
-from slanted.matching.images import as_8_bit, as_grey
 
 if TYPE_CHECKING:
-    from slanted.matching import Image
+    from slanted.images import Image
     from slanted.settings import MatchingSettings
 
 COARSE_WIDTH = 400

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
-from slanted.kernel import kernel
-from slanted.threads import share
+from slanted.images.disparity_map import as_disparity_map
+from slanted.runtime.kernel import kernel
+from slanted.runtime.threads import share
 
 
 def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.matching.patch_kernels import count_implausible, find_patches
+from slanted.partition.patch_kernels import count_implausible, find_patches
 
 STEP = 2.0
 """Pixels; matches side by side that differ by more are not of one patch, and what is nearer by more

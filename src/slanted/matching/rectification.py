@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import RectificationError, SlantedWarning
-from slanted.matching.images import NAMES, as_8_bit, as_grey
+from slanted.images.checks import NAMES, as_8_bit, as_grey
 
 if TYPE_CHECKING:
-    from slanted.matching import Image
+    from slanted.images import Image
     from slanted.settings import RectificationSettings
 
 FEATURES = 600

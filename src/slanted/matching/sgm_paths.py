@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.matching.census import census_words
-from slanted.matching.census_kernels import cost_rows
+from slanted.images.census import census_words
+from slanted.matching.cost_kernels import cost_rows
 from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
-from slanted.threads import share
+from slanted.runtime.threads import share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange

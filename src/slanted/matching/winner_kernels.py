@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.kernel import kernel
+from slanted.runtime.kernel import kernel
 
 Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]

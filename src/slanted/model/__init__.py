@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slanted.lazy import lazy_names
+from slanted.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
     from slanted.model.build import build_factor_graph
     from slanted.model.energy import Energies
-    from slanted.model.factor_graph import FactorGraph
     from slanted.model.observations import Observations, observe
+    from slanted.solver.factor_graph import FactorGraph
 
 # No name may equal that of a submodule, as `energy` would: importing the submodule would bind it.
 _MODULE_OF = {
     "Energies": "slanted.model.energy",
-    "FactorGraph": "slanted.model.factor_graph",
+    "FactorGraph": "slanted.solver.factor_graph",
     "Observations": "slanted.model.observations",
     "build_factor_graph": "slanted.model.build",
     "observe": "slanted.model.observations",

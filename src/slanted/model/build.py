@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from slanted.model.compatibility_kernels import edge_tables
-from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
-from slanted.model.own import own_cost
 from slanted.model.photometry import photometric_rows
 from slanted.model.planes import check_particles, edge_planes
 from slanted.model.potentials import (
@@ -19,10 +17,13 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
+from slanted.model.user_potential import own_cost
 from slanted.model.visibility import visibility_rows
-from slanted.regions.structure import Floats, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats
+from slanted.runtime.threads import share, share_rows
 from slanted.settings import ModelSettings
-from slanted.threads import share, share_rows
+from slanted.solver.factor_graph import LABELS, FactorGraph
 
 
 def build_factor_graph(

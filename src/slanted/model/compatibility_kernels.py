@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.kernel import kernel
-from slanted.labels import BoundaryLabel
-from slanted.model.factor_graph import LABELS
-from slanted.regions.structure import Floats, Starts
+from slanted.boundary_label import BoundaryLabel
+from slanted.runtime.arrays import Floats, Starts
+from slanted.runtime.kernel import kernel
+from slanted.solver.factor_graph import LABELS
 
 COPLANAR = int(BoundaryLabel.COPLANAR)
 HINGE = int(BoundaryLabel.HINGE)

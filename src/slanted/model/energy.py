@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations
-from slanted.model.own import own_cost
 from slanted.model.photometry import photometric_cost
 from slanted.model.planes import check_planes
 from slanted.model.potentials import (
@@ -23,10 +22,12 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
+from slanted.model.user_potential import own_cost
 from slanted.model.visibility import visibility_cost
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.threads import together
 from slanted.settings import ModelSettings, WeightSettings
-from slanted.threads import together
 
 
 @dataclass(frozen=True)

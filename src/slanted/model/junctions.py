@@ -23,8 +23,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.labels import BoundaryLabel
-from slanted.regions.structure import Ints
+from slanted.boundary_label import BoundaryLabel
+from slanted.runtime.arrays import Ints
 
 Labelling = tuple[BoundaryLabel, ...]
 Table = NDArray[np.bool_]

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.arrays import as_disparity_map
 from slanted.errors import InputError
-from slanted.matching.census import Words
+from slanted.images.census import Words
+from slanted.images.disparity_map import as_disparity_map
 from slanted.model.data_kernels import gather_matches
-from slanted.model.own import Potential
+from slanted.model.user_potential import Potential
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
-from slanted.regions.structure import Floats, Ints, Regions, Starts
-from slanted.threads import together
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.threads import together
 
 
 @dataclass(frozen=True, eq=False)

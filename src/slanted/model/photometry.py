@@ -16,9 +16,10 @@ import numpy as np
 from slanted.model.photometry_kernels import differing_bits
 from slanted.model.planes import check_particles
 from slanted.model.visibility import SLACK
-from slanted.regions.structure import Floats, Regions
-from slanted.settings_matching import CENSUS_BITS
-from slanted.threads import share_rows
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats
+from slanted.runtime.threads import share_rows
+from slanted.settings.matching import CENSUS_BITS
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations

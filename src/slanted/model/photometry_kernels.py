@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.kernel import kernel
-from slanted.matching.census_kernels import Words, popcount
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.images.census_kernels import Words, popcount
+from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.kernel import kernel
 
 
 @kernel

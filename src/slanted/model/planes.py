@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.regions.structure import Floats, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
 
 
 def check_particles(regions: Regions, particles: Any) -> Floats:
@@ -78,3 +82,12 @@ def edge_planes(regions: Regions, particles: Floats, some: slice = slice(None)) 
     edges = regions.edges[some]
     shift = regions.boundary_centre[some, None] - regions.centre[edges]
     return shifted_planes(particles[edges], shift[:, :, None])
+
+
+def lowest_disparity(settings: Settings) -> float:
+    """Return the disparity of infinity in the model: 0, or a range's start below that.
+
+    The model penalises negative disparities (φ_neg); for a range that starts below zero it works on
+    disparities counted from that start. No other potential notices.
+    """
+    return float(min(0, settings.matching.min_disparity))

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.model.compatibility_kernels import compatibility_tables
 from slanted.model.data_kernels import truncated_sums
 from slanted.model.junctions import junction3_impossible, junction4_variants
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import check_particles, edge_planes
-from slanted.regions.structure import Floats, Regions, Starts
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Starts
+from slanted.runtime.threads import share_rows
 from slanted.settings import ModelSettings
-from slanted.threads import share_rows
 
 
 def disparity_cost(

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from slanted.model.planes import check_particles
 from slanted.model.visibility_kernels import contradictions, project_matches
-from slanted.regions.structure import Floats, Ints, Regions, Starts
-from slanted.threads import bound, share, share_rows
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.threads import bound, share, share_rows
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations

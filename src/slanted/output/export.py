@@ -17,7 +17,7 @@ from slanted.output.export_files import FILES
 from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
 
 if TYPE_CHECKING:
-    from slanted.matching import Image
+    from slanted.images import Image
     from slanted.result import Result
 
 MESH_FORMATS = tuple(name for name in FILES if name.startswith("mesh."))
@@ -62,8 +62,8 @@ class Exportable:
 
     def rgb(self) -> NDArray[np.uint8]:
         """Return the left image as 8-bit RGB, grey if there is none."""
+        from slanted.images.colour import as_rgb8
         from slanted.output.pictures import grey_image
-        from slanted.segmentation.colour import as_rgb8
 
         if self.left is None:
             return grey_image(self.result.disparity.shape)

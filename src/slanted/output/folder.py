@@ -54,8 +54,8 @@ from slanted.output.stored import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from slanted.images import Image
     from slanted.io import Calibration
-    from slanted.matching import Image
     from slanted.result import Result
     from slanted.settings import Settings
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from slanted.io import Calibration
 from slanted.output.mesh_levels import NEAR, cut_at
-from slanted.regions.structure import Floats, Ints, Regions
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from slanted.result import Result
@@ -161,7 +162,7 @@ def step_for(labels: Ints, most_triangles: int) -> int:
 
 def mesh_of(result: Result, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
     """Return the mesh of a result; see `build_mesh`."""
-    from slanted.inference.drawing import drawn_range
+    from slanted.model.drawing import drawn_range
 
     lowest, highest = drawn_range(result.settings, result.searched, result.matched)
     return build_mesh(

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.kernel import kernel
-from slanted.regions.structure import Ints, Starts
+from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.kernel import kernel
 
 Flags = NDArray[np.uint8]
 OUTSIDE = -1

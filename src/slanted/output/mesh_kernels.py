@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.kernel import kernel
-from slanted.labels import BoundaryLabel
+from slanted.boundary_label import BoundaryLabel
 from slanted.output.mesh_corner_kernels import OUTSIDE, Flags, cells_round
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.kernel import kernel
 
 Adjacency = tuple[Starts, Ints, Ints]
 FIRST_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.regions.structure import Floats, Ints
+from slanted.runtime.arrays import Floats, Ints
 
 NEAR = 1e-6
 """Pixels of disparity within which a vertex is on the level: no slivers are cut off."""

@@ -16,7 +16,7 @@ from slanted.errors import InputError
 from slanted.output.legends import Legend, Swatch, scale_legend
 
 if TYPE_CHECKING:
-    from slanted.matching import Image
+    from slanted.images import Image
     from slanted.regions import Regions
 
 UNKNOWN_COLOUR = (0, 0, 0)
@@ -199,7 +199,7 @@ def paint_boundaries(
     image: Image, labels: NDArray[np.int32], colour: tuple[int, int, int] = BOUNDARY_COLOUR
 ) -> NDArray[np.uint8]:
     """Draw the lines between segments over the image, one pixel wide."""
-    from slanted.segmentation.colour import as_rgb8
+    from slanted.images.colour import as_rgb8
 
     picture = as_rgb8(image).copy()
     picture[boundary_lines(labels)] = colour
@@ -235,7 +235,7 @@ def regions_legend() -> Legend:
 
 def colour_segments(regions: Regions, image: Image) -> NDArray[np.uint8]:
     """Fill every segment with its mean colour: what the image is to the model."""
-    from slanted.segmentation.colour import as_rgb8
+    from slanted.images.colour import as_rgb8
 
     rgb = as_rgb8(image).reshape(-1, 3)
     flat = regions.labels.reshape(-1)
@@ -271,7 +271,7 @@ def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int6
     of the image, so occlusions are told apart by whether the front segment lies to the left (or,
     where one is above the other, above).
     """
-    from slanted.labels import BoundaryLabel
+    from slanted.boundary_label import BoundaryLabel
 
     right, down = _across(regions)
     first_is_left = np.where(np.abs(right) >= np.abs(down), right >= 0, down >= 0)
@@ -303,7 +303,7 @@ def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> N
 
     Occlusions are painted last and on the front segment's pixels of the boundary.
     """
-    from slanted.segmentation.colour import as_rgb8
+    from slanted.images.colour import as_rgb8
 
     lines = label_lines(regions, labels)
     picture: NDArray[np.uint8] = as_rgb8(image) // 2
@@ -318,7 +318,7 @@ def label_palette() -> NDArray[np.uint8]:
 
 def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
     """Return (H, W) the lines of `paint_labels`: 0 for none, 1 to 4 for the colours in order."""
-    from slanted.labels import BoundaryLabel
+    from slanted.boundary_label import BoundaryLabel
     from slanted.regions.edges import edge_numbers
 
     kinds = (shown_labels(regions, labels) + 1).astype(np.uint8)

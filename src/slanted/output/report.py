@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from slanted import __version__
 from slanted.errors import InputError
-from slanted.experiments.charts import Chart, Series, draw_svg
+from slanted.images.colour import as_rgb8
 from slanted.output import html
 from slanted.output.folder import pictures_of
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import colour_error, error_legend
-from slanted.segmentation.colour import as_rgb8
-from slanted.words import plural
+from slanted.output.plots import Chart, Series, draw_svg
+from slanted.output.text import plural
 
 if TYPE_CHECKING:
-    from slanted.output.opened import OpenedResult
+    from slanted.result_folder import ResultFolder
 
 TITLE = "Slanted-plane stereo: results"
 MOST_WIDTH = 960
@@ -80,7 +80,7 @@ class Entry:
     """
 
     name: str
-    opened: OpenedResult
+    opened: ResultFolder
     truth: NDArray[np.float32] | None = None
 
     def errors(self) -> dict[str, float]:

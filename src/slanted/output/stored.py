@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slanted import __version__
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
 from slanted.io.containers import MAX_PIXELS
 from slanted.io.names import RECORD
 from slanted.io.npz import StoredArrays
-from slanted.labels import BoundaryLabel
 
 if TYPE_CHECKING:
     from slanted.inference.pcbp import Iteration
@@ -104,14 +104,13 @@ def encode_arrays(result: Result) -> bytes:
     return stream.getvalue()
 
 
-def read_result(folder: Path) -> Result:
-    """Read a folder written by `Result.save`."""
-    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+def read_result(folder: Path) -> dict[str, Any]:
+    """Read a folder written by `Result.save`, and return the arguments of its `Result`."""
     from slanted.inference.pcbp import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
+    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.regions import build_regions
-    from slanted.result import Result
     from slanted.settings import Settings
 
     only_inside(folder, ARRAYS, RECORD, SETTINGS)
@@ -140,18 +139,18 @@ def read_result(folder: Path) -> Result:
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
         limits = drawn_range(settings, searched, arrays["matched"])
         disparity = draw_disparity(regions, planes, *limits)
-        return Result(
-            disparity=disparity,
-            matched=arrays["matched"],
-            occluded=hidden_pixels(disparity),
-            regions=regions,
-            inference=inference,
-            settings=settings,
-            seconds={k: float(v) for k, v in record["seconds"].items() if k != "total"},
-            searched=searched,
-            rectification=None if check is None else RectificationCheck(**check),
-            weights=weights,
-        )
+        return {
+            "disparity": disparity,
+            "matched": arrays["matched"],
+            "occluded": hidden_pixels(disparity),
+            "regions": regions,
+            "inference": inference,
+            "settings": settings,
+            "seconds": {k: float(v) for k, v in record["seconds"].items() if k != "total"},
+            "searched": searched,
+            "rectification": None if check is None else RectificationCheck(**check),
+            "weights": weights,
+        }
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
             folder, f"expected a result of slanted, but its parts do not fit ({error})"
@@ -184,7 +183,7 @@ def read_segments(stored: StoredArrays) -> Any:
 
     Zeros pack a thousand to one: a folder of a megabyte can hold an image of a gigabyte, rightly.
     """
-    from slanted.batch.memory import available_bytes
+    from slanted.runtime.memory import available_bytes
 
     most = min(MAX_PIXELS, available_bytes() // BYTES_A_PIXEL)
     return stored.read("segments", "i", (None, None), most)

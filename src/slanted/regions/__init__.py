@@ -11,20 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slanted.lazy import lazy_names
+from slanted.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from slanted.partition.label_image import check_labels, labels_from_user
     from slanted.regions.build import build_regions
     from slanted.regions.edges import BOUNDARY_REACH
-    from slanted.regions.labels import check_labels, labels_from_user
     from slanted.regions.structure import Regions
 
 _MODULE_OF = {
     "BOUNDARY_REACH": "slanted.regions.edges",
     "Regions": "slanted.regions.structure",
     "build_regions": "slanted.regions.build",
-    "check_labels": "slanted.regions.labels",
-    "labels_from_user": "slanted.regions.labels",
+    "check_labels": "slanted.partition.label_image",
+    "labels_from_user": "slanted.partition.label_image",
 }
 
 __all__ = ["BOUNDARY_REACH", "Regions", "build_regions", "check_labels", "labels_from_user"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slanted.kernel import kernel
-from slanted.regions.structure import Ints, Starts
+from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.kernel import kernel
 
 
 @kernel

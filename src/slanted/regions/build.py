@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from slanted.partition.label_image import check_labels
+from slanted.partition.run_kernels import row_runs
 from slanted.regions.colour import check_colours, chi_squared, colour_histograms
 from slanted.regions.edges import (
     adjacency_lists,
@@ -14,11 +16,9 @@ from slanted.regions.edges import (
 )
 from slanted.regions.hull_kernels import convex_hulls
 from slanted.regions.junctions import find_junctions, junction_edges
-from slanted.regions.labels import check_labels
 from slanted.regions.moments import set_moments, union_moments
-from slanted.regions.run_kernels import row_runs
 from slanted.regions.structure import Regions
-from slanted.threads import together
+from slanted.runtime.threads import together
 
 
 def build_regions(labels: Any, image: Any = None, *, trusted: bool = False) -> Regions:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.matching.images import as_8_bit
+from slanted.images.checks import as_8_bit
 from slanted.regions.pixel_kernels import chi_squared_distances, colour_counts
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
 
 
 def colour_histograms(labels: Ints, image: NDArray[np.uint8], size: Starts) -> Floats:

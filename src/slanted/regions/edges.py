@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from slanted.partition.run_kernels import Runs, contacts, stable_order
 from slanted.regions.boundary_kernels import interval_pixels, intervals_of_rows
-from slanted.regions.pixel_kernels import stable_order
-from slanted.regions.run_kernels import contacts
-from slanted.regions.structure import Ints, Starts
-from slanted.threads import bound, share_rows
+from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.threads import bound, share_rows
 
-Runs = tuple[Ints, Starts]
-"""First pixel of each run and first run of each row, from `row_runs`."""
 Adjacency = tuple[Starts, Ints, Ints]
 """Start of each segment's list, its neighbours, ascending, and the edges to them."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.regions.edges import edge_numbers
-from slanted.regions.structure import Floats, Ints
+from slanted.runtime.arrays import Floats, Ints
 
 Corners = NDArray[np.intp]
 

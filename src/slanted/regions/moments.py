@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from slanted.regions.pixel_kernels import coordinate_sums
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
 
 
 def set_moments(pixels: Ints, start: Starts, width: int) -> tuple[Floats, Floats]:

@@ -8,45 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.kernel import kernel
-from slanted.regions.structure import Floats, Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.kernel import kernel
 
 BINS_PER_CHANNEL = 4
 BINS = BINS_PER_CHANNEL**3
 BIN_SHIFT = 6
 """An 8-bit value has its bin in the highest two bits."""
-
-
-@kernel
-def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
-    """Sort by counting: return the start of each key's share, and the order, stable.
-
-    Parameters
-    ----------
-    keys
-        (N,) numbers 0 … `count` − 1.
-    count
-        Number of keys.
-
-    Returns
-    -------
-    start
-        (count + 1,).
-    order
-        (N,) indices into `keys`, ascending among equal keys.
-    """
-    # start[k + 1] first counts key k, then walks from the first to one past the last of key k.
-    start = np.zeros(count + 2, np.int64)
-    for key in keys:
-        start[key + 2] += 1
-    for k in range(2, count + 2):
-        start[k] += start[k - 1]
-    order = np.empty(len(keys), np.int32)
-    for p in range(len(keys)):
-        place = start[keys[p] + 1]
-        order[place] = p
-        start[keys[p] + 1] = place + 1
-    return start[: count + 1].copy(), order
 
 
 @kernel

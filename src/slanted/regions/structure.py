@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Starts = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from slanted.runtime.arrays import Floats, Ints, Starts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.matching import Image
+    from slanted.images import Image
     from slanted.segmentation.ucm import Ucm
     from slanted.settings import SegmentationSettings
 
@@ -62,8 +62,8 @@ def segment(
     labels
         (H, W) int32, 0 … n−1.
     """
-    from slanted.matching.images import check_image
-    from slanted.segmentation.colour import lab_planes
+    from slanted.images.checks import check_image
+    from slanted.images.colour import lab_planes
     from slanted.segmentation.slic import slic
 
     image = check_image("image", image)
@@ -112,7 +112,7 @@ def make_ucm(image: Image, settings: SegmentationSettings) -> Ucm:
     """Find an image's contours, or take the user's, and build their hierarchy."""
     from pathlib import Path
 
-    from slanted.segmentation.colour import as_rgb8, lab_planes
+    from slanted.images.colour import as_rgb8, lab_planes
     from slanted.segmentation.contours import find_contours, given_contours, strongest
     from slanted.segmentation.ucm import build_ucm
 
@@ -134,7 +134,7 @@ def _intersection(image: Image, lab: Any, ucm: Ucm, settings: SegmentationSettin
     """
     import numpy as np
 
-    from slanted.segmentation.connectivity import connected_segments
+    from slanted.partition.connectivity import connected_segments
     from slanted.segmentation.slic import slic
 
     count = number_of_segments(image, settings)

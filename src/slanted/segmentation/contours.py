@@ -95,8 +95,8 @@ def given_contours(
 
 
 def _read_map(path: Path) -> NDArray[np.float32]:
+    from slanted.images.checks import as_grey
     from slanted.io import read_image
-    from slanted.matching.images import as_grey
 
     image: Any = read_image(path)
     grey = as_grey(image)

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.segmentation.connectivity import Labels, connected_segments
+from slanted.partition.connectivity import Labels, connected_segments
+from slanted.runtime.threads import bound, share, share_rows
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
     cell_sums,
     move_cells,
 )
-from slanted.threads import bound, share, share_rows
 
 if TYPE_CHECKING:
     from slanted.settings import SlicSettings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.kernel import kernel
+from slanted.runtime.kernel import kernel
 
 # Lab as OpenCV stores it in 8 bit: L is stretched from 0…100 to 0…255, a and b are shifted.
 LIGHTNESS_WEIGHT = np.float32((100.0 / 255.0) ** 2)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.synthetic.geometry import Floats, Ints, Surface, cast, pixel_grid
 from slanted.synthetic.partition import adjacent_pairs, partition
 from slanted.synthetic.render import Image, Mask, hidden_in_right, render, sample_textures

@@ -15,12 +15,13 @@ import numpy as np
 from slanted.errors import InputError
 from slanted.matching import drop_impossible, run_matcher
 from slanted.matching.census_sgm import bands, clean_up, match_rows
-from slanted.threads import thread_limit
+from slanted.runtime.threads import thread_limit
 from slanted.tiles.terms import ask_each
 
 if TYPE_CHECKING:
-    from slanted.batch.backends import Backend
-    from slanted.matching import Confidence, Disparity, DisparityRange, Image
+    from slanted.images import Image
+    from slanted.matching import Confidence, Disparity, DisparityRange
+    from slanted.runtime.workers import Backend
     from slanted.settings import MatchingSettings
 
 OWN = "census"

@@ -14,10 +14,10 @@ import numpy as np
 from slanted.inference.local_fit import fit_own_matches, moments_near, sampled_residuals
 from slanted.model.build import build_factor_graph
 from slanted.model.energy import Energies, energy
-from slanted.threads import thread_limit
+from slanted.runtime.threads import thread_limit
 
 if TYPE_CHECKING:
-    from slanted.regions.structure import Floats, Ints, Starts
+    from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import ModelSettings
     from slanted.tiles.tile import TileData
 

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.batch.backends import Backend
+    from slanted.images import Image
     from slanted.inference.terms import Terms
-    from slanted.matching import Confidence, Disparity, DisparityRange, Image
+    from slanted.matching import Confidence, Disparity, DisparityRange
     from slanted.regions import Regions
+    from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
     Map = NDArray[np.float32]
@@ -43,7 +44,7 @@ class TiledStages:
         self, left: Image, right: Image, searched: DisparityRange
     ) -> tuple[Disparity, Confidence | None]:
         """Match in bands."""
-        from slanted.matching.images import as_8_bit
+        from slanted.images.checks import as_8_bit
         from slanted.tiles.bands import match_in_bands
 
         return match_in_bands(
@@ -65,8 +66,8 @@ class TiledStages:
         """Return what makes the energy of segments, in tiles."""
         import numpy as np
 
-        from slanted.inference.pcbp import lowest_disparity
-        from slanted.matching.images import as_8_bit, as_grey
+        from slanted.images.checks import as_8_bit, as_grey
+        from slanted.model.planes import lowest_disparity
         from slanted.tiles.terms import TiledImage
         from slanted.tiles.tile import Maps
 
@@ -87,7 +88,7 @@ def tiles_of(
     left: Image, settings: Settings, threads: int, backend: Backend | None
 ) -> TiledStages | None:
     """Return how an image is done in tiles, or None if it is small enough to be done at once."""
-    from slanted.batch.backends import Sequential
+    from slanted.runtime.workers import Sequential
 
     if left.shape[0] * left.shape[1] <= settings.tiles.above:
         if backend is not None:

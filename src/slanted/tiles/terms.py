@@ -8,26 +8,27 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from slanted.batch.backends import Backend
 from slanted.errors import SlantedError
 from slanted.inference.local_fit import fill_unknown, noise_of_residuals
 from slanted.inference.particles import propose
-from slanted.inference.split import solve_split
 from slanted.inference.terms import tolerances
 from slanted.model.energy import Energies, junction_energies
-from slanted.model.factor_graph import LABELS, FactorGraph
 from slanted.model.junctions import junction4_kinds
 from slanted.model.potentials import junction3_cost, junction4_cost
+from slanted.runtime.workers import Backend
+from slanted.solver.factor_graph import LABELS, FactorGraph
+from slanted.solver.split import solve_split
 from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
 from slanted.tiles.tile import Maps, Tile, make_tiles, tile_data
 
 if TYPE_CHECKING:
-    from slanted.inference.convex_bp import Solution
-    from slanted.inference.messages_topology import Topology
-    from slanted.inference.remembered import Remembered
+    from slanted.inference.previous_frame import Remembered
     from slanted.inference.terms import Incumbent
-    from slanted.regions.structure import Floats, Ints, Regions, Starts
+    from slanted.regions.structure import Regions
+    from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import Settings
+    from slanted.solver.convex_bp import Solution
+    from slanted.solver.messages_topology import Topology
 
 MOST_PARTS = 16
 """Of the split solver; tiles beyond are joined, for each part costs an exchange."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.matching.census_kernels import CENSUS_Y
+from slanted.images.census_kernels import CENSUS_Y
 from slanted.model.photometry import SAMPLED
-from slanted.regions.structure import Ints, Regions, Starts
+from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Ints, Starts
 
 if TYPE_CHECKING:
-    from slanted.matching.census import Words
+    from slanted.images.census import Words
     from slanted.model.observations import Observations
 
     Grey = NDArray[np.uint8]
@@ -98,7 +99,7 @@ class TileData:
         return found.scaled(factor)
 
     def _words(self) -> Words | None:
-        from slanted.matching.census import Words, words_of_pair
+        from slanted.images.census import Words, words_of_pair
 
         if self.maps.grey is None:
             return None

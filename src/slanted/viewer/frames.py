@@ -13,9 +13,9 @@ from slanted.result import Result
 from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:
+    from slanted.images import Image
     from slanted.inference.pcbp import Inference, Snapshot
     from slanted.io import Calibration
-    from slanted.matching import Image
 
 
 MOST_DRAWN = 3
@@ -145,7 +145,7 @@ def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[F
 
 def _state(result: Result, snapshot: Snapshot) -> Result:
     """Return a result as it stood at a snapshot."""
-    from slanted.inference.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
 
     limits = drawn_range(result.settings, result.searched, result.matched)
     disparity = draw_disparity(snapshot.regions, snapshot.planes, *limits)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.images.colour import as_rgb8
 from slanted.output.charts import colour_planes, planes_legend
 from slanted.output.legends import Legend
 from slanted.output.pictures import (
@@ -28,7 +29,6 @@ from slanted.output.pictures import (
     labels_legend,
     regions_legend,
 )
-from slanted.segmentation.colour import as_rgb8
 from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.labels import BoundaryLabel
 from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import shown_labels
 from slanted.regions.edges import edge_numbers

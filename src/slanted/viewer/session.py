@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.inference.pcbp import Snapshot
-    from slanted.output.opened import OpenedResult
     from slanted.result import Result
+    from slanted.result_folder import ResultFolder
     from slanted.settings import Leaf, Settings
 
 WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
@@ -69,7 +69,7 @@ class Session:
 
     def __init__(
         self,
-        opened: OpenedResult,
+        opened: ResultFolder,
         truth: NDArray[np.float32] | None = None,
         snapshots: list[Snapshot] | None = None,
         token: str | None = None,

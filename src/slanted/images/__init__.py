@@ -1,0 +1,11 @@
+"""What an image is: checked at the door, grey, 8 bit, Lab, census words, disparity maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image = NDArray[np.uint8] | NDArray[np.uint16]

@@ -1,0 +1,1 @@
+"""Label images of any kind: connected pieces, runs of pixels, patches."""

@@ -1,0 +1,189 @@
+"""Numba kernels over runs: stretches of equal labels in the rows of a label image.
+
+An image has far fewer runs than pixels, and a set that is simple in two dimensions is a few
+intervals a row: what two segments share is found run against run, not pixel against pixel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.kernel import kernel
+
+Runs = tuple[Ints, Starts]
+"""First pixel of each run and first run of each row, from `row_runs`."""
+
+
+@kernel
+def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
+    """Cut each row into runs of equal labels.
+
+    Returns
+    -------
+    begin
+        (R + 1,) flat index of each run's first pixel; a run ends where the next begins.
+    row_start
+        (H + 1,) first run of each row.
+    """
+    height, width = labels.shape
+    row_start = np.zeros(height + 1, np.int64)
+    for y in range(height):
+        row = labels[y]
+        changes = 0
+        for x in range(1, width):
+            changes += row[x] != row[x - 1]
+        row_start[y + 1] = row_start[y] + 1 + changes
+    begin = np.empty(row_start[height] + 1, np.int32)
+    for y in range(height):
+        row = labels[y]
+        run = row_start[y]
+        begin[run] = y * width
+        for x in range(1, width):
+            if row[x] != row[x - 1]:
+                run += 1
+                begin[run] = y * width + x
+    begin[row_start[height]] = height * width
+    return begin, row_start
+
+
+@kernel
+def count_pieces(labels: Ints, count: int) -> Ints:
+    """Return in how many 4-connected pieces each of the labels 0 … `count` − 1 occurs.
+
+    Every run is a piece of its own until it is found to touch one of the same label in the row
+    above (union-find).
+    """
+    begin, row_start = row_runs(labels)
+    root = _joined_runs(labels, begin, row_start)
+    flat = labels.reshape(-1)
+    pieces = np.zeros(count, np.int32)
+    for run in range(len(root)):
+        pieces[flat[begin[run]]] += root[run] == run
+    return pieces
+
+
+@kernel
+def number_pieces(labels: Ints, begin: Ints, row_start: Starts, numbers: Ints) -> int:
+    """Give every 4-connected piece of equal labels a number, in raster order; return how many.
+
+    `begin` and `row_start` are the runs of the labels; `numbers` (H, W), which takes the numbers,
+    has the same ones.
+    """
+    root = _joined_runs(labels, begin, row_start)
+    number = np.empty(len(root), np.int32)
+    used = 0
+    flat = numbers.reshape(-1)
+    for run in range(len(root)):
+        # A piece's root is its first run: that has its number already.
+        first = _find(root, run)
+        if first == run:
+            number[run] = used
+            used += 1
+        number[run] = number[first]
+        for p in range(begin[run], begin[run + 1]):
+            flat[p] = number[run]
+    return used
+
+
+@kernel
+def _joined_runs(labels: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
+    """Join runs of one label that touch (union-find); a piece's root is the first of its runs."""
+    width = labels.shape[1]
+    flat = labels.reshape(-1)
+    root = np.arange(len(begin) - 1)
+    for y in range(1, labels.shape[0]):
+        above, here = row_start[y - 1], row_start[y]
+        while here < row_start[y + 1]:
+            if flat[begin[above]] == flat[begin[here]]:
+                first, second = _find(root, above), _find(root, here)
+                root[max(first, second)] = min(first, second)
+            above_end, here_end = begin[above + 1] + width, begin[here + 1]
+            above += above_end <= here_end
+            here += here_end <= above_end
+    return root
+
+
+@kernel
+def _find(root: Starts, run: int) -> int:
+    while root[run] != run:
+        root[run] = root[root[run]]
+        run = root[run]
+    return run
+
+
+@kernel
+def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
+    """List where runs of two labels touch.
+
+    Returns
+    -------
+    low, high, length
+        Of equal size: the smaller label, the larger one, the sides of pixels that they share
+        there. A pair of labels occurs as often as its runs touch.
+    """
+    width = labels.shape[1]
+    flat = labels.reshape(-1)
+    # A run touches the next one of its row; in the row below, each further contact ends a run.
+    low, high, length = (
+        np.empty(3 * len(begin), np.int32),
+        np.empty(3 * len(begin), np.int32),
+        np.empty(3 * len(begin), np.int32),
+    )
+    used = 0
+    for y in range(labels.shape[0]):
+        for run in range(row_start[y] + 1, row_start[y + 1]):
+            first, second = flat[begin[run - 1]], flat[begin[run]]
+            low[used], high[used], length[used] = min(first, second), max(first, second), 1
+            used += 1
+        if y == 0:
+            continue
+        above, here = row_start[y - 1], row_start[y]
+        done = begin[here]
+        while here < row_start[y + 1]:
+            above_end, here_end = begin[above + 1] + width, begin[here + 1]
+            end = min(above_end, here_end)
+            first, second = flat[begin[above]], flat[begin[here]]
+            if first != second:
+                low[used], high[used] = min(first, second), max(first, second)
+                length[used] = end - done
+                used += 1
+            done = end
+            above += above_end <= here_end
+            here += here_end <= above_end
+    return low[:used].copy(), high[:used].copy(), length[:used].copy()
+
+
+@kernel
+def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
+    """Sort by counting: return the start of each key's share, and the order, stable.
+
+    Parameters
+    ----------
+    keys
+        (N,) numbers 0 … `count` − 1.
+    count
+        Number of keys.
+
+    Returns
+    -------
+    start
+        (count + 1,).
+    order
+        (N,) indices into `keys`, ascending among equal keys.
+    """
+    # start[k + 1] first counts key k, then walks from the first to one past the last of key k.
+    start = np.zeros(count + 2, np.int64)
+    for key in keys:
+        start[key + 2] += 1
+    for k in range(2, count + 2):
+        start[k] += start[k - 1]
+    order = np.empty(len(keys), np.int32)
+    for p in range(len(keys)):
+        place = start[keys[p] + 1]
+        order[place] = p
+        start[keys[p] + 1] = place + 1
+    return start[: count + 1].copy(), order

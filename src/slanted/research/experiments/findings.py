@@ -1,0 +1,139 @@
+"""The paper's qualitative findings as checks of our own tables (§4).
+
+Every rule that is the paper's also holds for the paper's own figures, which a test makes sure of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from slanted.research.experiments.jobs.frames import INFERENCE, SEGMENTS
+from slanted.research.experiments.outcome import Finding
+from slanted.research.experiments.plans import MAIN, VALIDATION
+from slanted.research.experiments.tables import Table
+
+Tables = Mapping[str, Table]
+Rule = Callable[[Table], tuple[bool, str]]
+METRIC = f"{MAIN}-all"
+NEARLY = 0.9
+"""Share of a gain that nearly is the gain."""
+LITTLE = 0.15
+"""Points of out-3px that matter little; the paper's differences between losses are 0.03, between
+one and more training images 0.11."""
+CURVED = 0.2
+"""Share of the time at the most superpixels up to which a quadratic term is no matter."""
+FAR = 0.5
+"""Share of our error below which the oracle is far below it."""
+
+
+def check(statement: str, tables: Tables, rule: Rule, part: str = "") -> Finding:
+    """Return whether a table bears a statement out; without its figures it is not known."""
+    key = part or VALIDATION.key
+    statement = f"{key.partition('-')[0]}: {statement}"
+    try:
+        table = tables[key]
+        holds, evidence = rule(table)
+    except LookupError:
+        return Finding(statement, None, f"the figures of {key} are missing")
+    return Finding(statement, bool(holds), f"{key}, {table.over}; {evidence}")
+
+
+def figures(table: Table, rows: Sequence[str], metric: str = METRIC) -> list[float]:
+    """Return a column's figures of some rows; a LookupError if one is missing or there is none."""
+    found = [table.cell(row, metric) for row in rows]
+    if not found or None in found:
+        raise LookupError(metric)
+    return [float(cell) for cell in found if cell is not None]
+
+
+def in_order(rows: Sequence[str], metric: str = f"{MAIN}-noc") -> Rule:
+    """Return a rule: each row's error is below the next one's."""
+
+    def rule(table: Table) -> tuple[bool, str]:
+        errors = figures(table, rows, metric)
+        text = ", ".join(f"{name} {error:.2f}" for name, error in zip(rows, errors, strict=True))
+        return bool(np.all(np.diff(errors) > 0)), f"{metric}: {text}"
+
+    return rule
+
+
+def below_all(row: str, others: Sequence[str]) -> Rule:
+    """Return a rule: a row's errors are below those of all the others that there are."""
+
+    def rule(table: Table) -> tuple[bool, str]:
+        names = [r.name for r in table.rows if r.name in others]
+        metrics = [column for column in table.columns if column.startswith("out-")]
+        ours = np.array([figures(table, [row], metric)[0] for metric in metrics])
+        theirs = np.array([figures(table, names, metric) for metric in metrics])
+        won = int((ours[:, None] < theirs).all(axis=1).sum())
+        main = metrics.index(METRIC)
+        best = int(np.argmin(theirs[main]))
+        return won == len(metrics), (
+            f"ahead in {won} of {len(metrics)} columns; {METRIC}: {ours[main]:.2f}, best of "
+            f"{len(names)} others {theirs[main, best]:.2f} ({names[best]})"
+        )
+
+    return rule
+
+
+def two_draws_suffice(table: Table) -> tuple[bool, str]:
+    """Return whether two draws have nearly all that five gain over none."""
+    none, two, five = figures(table, ["0", "2", "5"])
+    text = f"{METRIC}: {none:.2f} without, {two:.2f} after two, {five:.2f} after five draws"
+    if five >= none:
+        return False, f"{text}; there is no gain"
+    share = (none - two) / (none - five)
+    return share >= NEARLY, f"{text}; two have {share:.0%} of the gain"
+
+
+def time_is_linear(table: Table) -> tuple[bool, str]:
+    """Return whether the time of inference grows with superpixels, and no faster."""
+    names = [row.name for row in table.rows if not row.quoted]
+    counts = np.array(figures(table, names, SEGMENTS))
+    seconds = np.array(figures(table, names, INFERENCE))
+    curve, slope, start = np.polyfit(counts, seconds, 2)
+    share = curve * counts.max() ** 2 / seconds[counts.argmax()]
+    line, _ = np.polyfit(counts, seconds, 1)
+    return abs(share) <= CURVED and line > 0, (
+        f"inference takes {start:.2f} s + {1000 * slope:.2f} s for 1000 superpixels; the quadratic "
+        f"term is {share:.0%} of the time at {counts.max():.0f}"
+    )
+
+
+def little_difference(most: float) -> Rule:
+    """Return a rule: no two rows differ by more."""
+
+    def rule(table: Table) -> tuple[bool, str]:
+        names = [row.name for row in table.rows if not row.quoted]
+        errors = figures(table, names)
+        if len(errors) < 2:
+            raise LookupError("rows")
+        return max(errors) - min(errors) <= most, (
+            f"{METRIC}: {min(errors):.2f} to {max(errors):.2f}; little is {most:.2f} points"
+        )
+
+    return rule
+
+
+def one_image_suffices(table: Table) -> tuple[bool, str]:
+    """Return whether one training image is about as good as the most there are."""
+    sizes = [row.name for row in table.rows if row.name.isdigit()]
+    most = max(sizes, key=int, default="")
+    if len(sizes) < 2:
+        raise LookupError("sizes")
+    one, many = figures(table, ["1", most])
+    return one - many <= LITTLE, (
+        f"{METRIC}: {one:.2f} with one, {many:.2f} with {most}; little is {LITTLE} points"
+    )
+
+
+def oracle_is_far_below(ours: str, oracle: str) -> Rule:
+    """Return a rule: the oracle's error is at most half of ours."""
+
+    def rule(table: Table) -> tuple[bool, str]:
+        error, best = figures(table, [ours, oracle])
+        return best <= FAR * error, f"{METRIC}: oracle {best:.2f}, ours {error:.2f}"
+
+    return rule

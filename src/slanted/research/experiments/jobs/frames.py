@@ -1,0 +1,179 @@
+"""Disparities of one frame of a dataset, by any method, and their scores."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slanted.evaluation.datasets import Frame
+from slanted.io.digests import file_digest
+from slanted.research.experiments.measurements import Scores
+from slanted.research.methods import FULL_MODEL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.images import Image
+    from slanted.settings import Settings
+
+SMALL = (96, 64)
+"""Pixels of a pair to warm up with."""
+SEGMENTS = "superpixels"
+"""How many the whole pipeline ended with, beside its scores."""
+SECONDS, INFERENCE = "seconds", "inference, seconds"
+"""Of the processor for all of it; and of the clock for its last part."""
+ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
+STORED = "stored "
+"""Starts the name of a method whose results are in a folder, which follows."""
+
+
+@dataclass(frozen=True)
+class FrameJob:
+    """A method with settings, on one frame of a dataset.
+
+    Parameters
+    ----------
+    dataset, frame
+        What to run it on.
+    settings
+        All of them; threads do not change results.
+    method
+        The whole pipeline, a matcher, `ORACLE`, a peer, or `STORED` and a folder.
+    row
+        For whose sake it is measured, for people.
+    """
+
+    dataset: str
+    frame: Frame
+    settings: Settings
+    method: str = FULL_MODEL
+    row: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """Return row, dataset and frame."""
+        return f"{self.row or self.method}, {self.dataset}, {self.frame.name}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the files' contents, the method and the settings."""
+        settings = replace(self.settings, threads=None).to_toml()
+        stored = file_digest(stored_file(self)) if self.method.startswith(STORED) else ""
+        return self.dataset, *frame_digests(self.frame), self.method, settings, stored
+
+    def run(self) -> Scores:
+        """Return the scores of `slanted.evaluation.metrics`, and times."""
+        return score(self, replace(self.settings, threads=1))
+
+
+@dataclass(frozen=True)
+class TimedJob(FrameJob):
+    """The same with times that can be compared: kernels are compiled and loaded before."""
+
+    def run(self) -> Scores:
+        """Return scores and times."""
+        if not self.method.startswith(STORED):
+            _warm_up(self.method, self.settings)
+        return super().run()
+
+
+@cache
+def _warm_up(method: str, settings: Settings) -> None:
+    """Run a method once in this process on a pair so small that it takes no time."""
+    from slanted.runtime.threads import thread_limit
+    from slanted.synthetic import make_scene
+
+    scene = make_scene(*SMALL, segments=20, seed=0)
+    few = settings.with_text({"segmentation.count": "20", "matching.max_disparity": "32"})
+    frame = Frame("", Path(), Path(), Path())
+    job = FrameJob("", frame, few, method)
+    with thread_limit(1):
+        disparity_of(Pair(scene.left, scene.right, scene.disparity, replace(few, threads=1), job))
+
+
+def frame_digests(frame: Frame) -> tuple[str, ...]:
+    """Return a frame's name and the contents of its files; no method looks at the calibration."""
+    names = [field.name for field in fields(frame) if field.name != "calibration"]
+    values = (getattr(frame, name) for name in names)
+    return tuple(file_digest(v) if isinstance(v, Path) else str(v) for v in values)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """What a method may use: the images, and for an oracle the truth."""
+
+    left: Image
+    right: Image
+    truth: NDArray[np.float32]
+    settings: Settings
+    job: FrameJob
+
+
+def score(job: FrameJob, settings: Settings) -> Scores:
+    """Run a job's method and score it."""
+    from slanted.evaluation.metrics import evaluate
+    from slanted.images.checks import check_pair
+    from slanted.io import read_image
+    from slanted.runtime.threads import thread_limit
+
+    left, right = check_pair(read_image(job.frame.left), read_image(job.frame.right))
+    truth, visible = job.frame.load_ground_truth()
+    with thread_limit(1):
+        start = time.process_time()
+        disparity, more = disparity_of(Pair(left, right, truth, settings, job))
+        seconds = time.process_time() - start
+    if not job.method.startswith(STORED):  # how long somebody's results took is not known
+        more[SECONDS] = seconds
+    return {**evaluate(disparity, truth, ground_truth_noc=visible), **more}
+
+
+def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
+    """Return what the job's method finds, and what else there is to say of it."""
+    from slanted.pipeline import estimate
+    from slanted.research.experiments.jobs import peers
+    from slanted.research.methods import compute_disparity
+
+    method = pair.job.method
+    if method == FULL_MODEL:
+        result = estimate(pair.left, pair.right, pair.settings)
+        return result.disparity, {
+            SEGMENTS: result.regions.count,
+            INFERENCE: result.seconds["inference"],
+        }
+    if method.startswith(STORED):
+        return peers.stored(pair), {}
+    others = {ORACLE: oracle, BLOCK_MATCHING: peers.block_matching, ELAS: peers.elas}
+    if method in others:
+        return others[method](pair), {}
+    return compute_disparity(method, pair.left, pair.right, pair.settings), {}
+
+
+def oracle(pair: Pair) -> NDArray[np.float32]:
+    """Return planes fitted to the ground truth, in the segments that the settings lead to."""
+    from slanted.evaluation.oracle import oracle_disparity
+    from slanted.pipeline import estimate
+    from slanted.segmentation import segment
+
+    settings = pair.settings
+    if settings.refinement.rounds or "disparity" in settings.segmentation.method:
+        labels = estimate(pair.left, pair.right, settings).regions.labels
+    else:
+        labels = segment(pair.left, settings.segmentation)
+    return oracle_disparity(labels, pair.truth)
+
+
+def stored_file(job: FrameJob) -> Path:
+    """Return the file of a user's own result for a frame; if there is none, where one may be.
+
+    In the folder it may be called by the frame's name, or be in a folder of that name, as
+    ``slanted run -o FOLDER/NAME`` writes it.
+    """
+    folder = Path(job.method.removeprefix(STORED))
+    stems = folder / job.frame.name, folder / job.frame.name / "disparity"
+    suffixes = (".pfm", ".npy", ".png", ".tif", ".tiff")
+    files = [stem.with_name(stem.name + suffix) for stem in stems for suffix in suffixes]
+    return next((file for file in files if file.is_file()), files[0])

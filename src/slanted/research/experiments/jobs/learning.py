@@ -1,0 +1,64 @@
+"""Learning the weights, as one thing to measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slanted.io.digests import digest
+from slanted.output.text import plural
+from slanted.research.experiments.jobs.frames import frame_digests
+from slanted.research.experiments.measurements import Scores, key_of
+
+if TYPE_CHECKING:
+    from slanted.evaluation.datasets import Frame
+    from slanted.settings import Settings
+
+
+@dataclass(frozen=True)
+class LearningJob:
+    """Weights learned from some frames.
+
+    Parameters
+    ----------
+    frames
+        To learn from.
+    settings
+        All of them; the section ``learning`` says how.
+    checkpoints
+        Where a stopped run leaves what the next one goes on from.
+    """
+
+    frames: tuple[Frame, ...]
+    settings: Settings
+    checkpoints: Path = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """Return what distinguishes it."""
+        learning = self.settings.learning
+        frames = plural(len(self.frames), "frame")
+        return f"learning from {frames}, ε {learning.epsilon:g}, loss {learning.loss}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the files' contents and the settings."""
+        contents = [digest(*frame_digests(frame)) for frame in self.frames]
+        return *contents, replace(self.settings, threads=None).to_toml()
+
+    def run(self) -> Scores:
+        """Return the weights by name, the steps taken and the time in seconds."""
+        from slanted.learning import learn_weights
+        from slanted.learning.checkpoint import Checkpoint
+        from slanted.learning.examples import NAMES
+        from slanted.learning.learn import run_identity
+
+        alone = replace(
+            self.settings, threads=1, learning=replace(self.settings.learning, workers=1)
+        )
+        folder = self.checkpoints / key_of(self)
+        found = learn_weights(self.frames, alone, checkpoint=folder)
+        Checkpoint(folder, run_identity(self.frames, alone)).remove()
+        steps = {"evaluations": len(found.evaluations), "seconds": sum(found.seconds.values())}
+        return {**dict(zip(NAMES, found.weights.tolist(), strict=True)), **steps}

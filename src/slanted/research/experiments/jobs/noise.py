@@ -1,0 +1,68 @@
+"""A synthetic scene of the paper's test of robustness (§4, "Robustness to noise")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from slanted.research.experiments.measurements import Scores
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
+
+
+@dataclass(frozen=True)
+class NoiseJob:
+    """One scene: local fits, our result and the oracle on it.
+
+    Parameters
+    ----------
+    seed, number
+        Which scene.
+    sigma
+        Of the noise, pixels.
+    settings
+        Of model and inference.
+    """
+
+    seed: int
+    number: int
+    sigma: float
+    settings: Settings
+
+    @property
+    def name(self) -> str:
+        """Return noise and scene."""
+        return f"σ = {self.sigma:g}, scene {self.number} of seed {self.seed}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return scene, noise and settings."""
+        settings = replace(self.settings, threads=None).to_toml()
+        return str(self.seed), str(self.number), str(self.sigma), settings
+
+    def run(self) -> Scores:
+        """Return RMS errors in pixels, and wrong boundary labels in percent."""
+        from slanted.boundary_label import BoundaryLabel
+        from slanted.evaluation.metrics import evaluate
+        from slanted.evaluation.oracle import oracle_disparity
+        from slanted.inference.pcbp import infer
+        from slanted.model.drawing import draw_disparity
+        from slanted.regions import build_regions
+        from slanted.runtime.threads import thread_limit
+        from slanted.synthetic import noisy_scene
+
+        noisy = noisy_scene(self.sigma, self.seed, self.number)
+        scene = noisy.scene
+        with thread_limit(1):
+            regions = build_regions(scene.segments, scene.left)
+            found = infer(regions, noisy.disparity, self.settings)
+            maps = {
+                "local fit": draw_disparity(regions, found.initial_planes),
+                "ours": draw_disparity(regions, found.planes),
+                "oracle": oracle_disparity(scene.segments, scene.disparity),
+            }
+        wrong = found.labels != scene.labels
+        flattened = (scene.labels == BoundaryLabel.HINGE) & (found.labels == BoundaryLabel.COPLANAR)
+        errors = {name: evaluate(d, scene.disparity)["rms-all"] for name, d in maps.items()}
+        return {**errors, "wrong": 100 * wrong.mean(), "flattened": 100 * flattened.mean()}

@@ -1,0 +1,91 @@
+"""Other people's methods, to compare with: OpenCV's block matcher, ELAS, and results in a folder.
+
+All are filled as KITTI does, since a pixel without a disparity counts as wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slanted.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.research.experiments.jobs.frames import Pair
+
+BLOCK = 15
+"""Pixels a side: near the best of 9 to 21 for block matching on both datasets."""
+
+
+def block_matching(pair: Pair) -> NDArray[np.float32]:
+    """Match with ``cv2.StereoBM``, padded at the left as our SGBM is."""
+    import cv2
+    import numpy as np
+
+    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.matching.sgbm import FIXED_POINT
+
+    left8, right8 = as_8_bit(pair.left, pair.right)
+    searched = disparity_range(left8, right8, pair.settings.matching)
+    count = -(-len(searched) // 16) * 16
+    padded = [
+        cv2.copyMakeBorder(np.asarray(as_grey(image)), 0, 0, count, 0, cv2.BORDER_REPLICATE)
+        for image in (left8, right8)
+    ]
+    matcher = cv2.StereoBM_create(count, BLOCK)
+    matcher.setMinDisparity(searched.low)
+    matcher.setDisp12MaxDiff(1)
+    found = matcher.compute(*padded)[:, count:].astype(np.float32) / FIXED_POINT
+    found[found < searched.low] = np.nan
+    return interpolate_background(found)
+
+
+def elas(pair: Pair) -> NDArray[np.float32]:
+    """Match with ELAS in its settings for Middlebury, which fill most holes, if it is there."""
+    import numpy as np
+
+    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.interpolation import interpolate_background
+
+    try:
+        import elas as library
+    except ImportError as error:
+        raise InputError("ELAS: not installed; pip install pyelas, or go without it") from error
+    left8, right8 = as_8_bit(pair.left, pair.right)
+    searched = disparity_range(left8, right8, pair.settings.matching)
+    matcher = library.Elas()
+    matcher.set_preset(library.PRESET_MIDDLEBURY)
+    matcher.disp_max = searched.high
+    images = [np.ascontiguousarray(as_grey(image)) for image in (left8, right8)]
+    found = np.array(matcher.process(*images)[0], np.float32)
+    found[found < 0] = np.nan
+    return interpolate_background(found)
+
+
+def stored(pair: Pair) -> NDArray[np.float32]:
+    """Read somebody's disparity of this frame."""
+    from slanted.io import read_disparity
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.research.experiments.jobs.frames import stored_file
+
+    path = stored_file(pair.job)
+    if not path.exists():
+        raise FileError(
+            path,
+            f"expected a disparity of {pair.job.frame.name} there, as .pfm, .npy, .png (KITTI) or "
+            f".tif, found none",
+        )
+    found = read_disparity(path)
+    if found.shape != pair.truth.shape:
+        rows, columns = pair.truth.shape
+        raise FileError(
+            path,
+            f"expected the size of the images, {columns}×{rows}, got "
+            f"{found.shape[1]}×{found.shape[0]}; use results at full size",
+        )
+    return interpolate_background(found)

@@ -1,0 +1,61 @@
+"""Where figures come from: date, code, versions and machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from slanted import __version__
+
+PACKAGE = Path(__file__).resolve().parents[2]
+PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
+
+
+def provenance() -> dict[str, str]:
+    """Return what a reader needs to judge or repeat a run, by name."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "slanted": __version__,
+        "commit": commit() or "not in a repository",
+        "Python": platform.python_version(),
+        **{package: version_of(package) for package in (*PACKAGES, "matplotlib", "pyelas")},
+        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
+    }
+
+
+def commit() -> str:
+    """Return the commit of the code, with a mark if files differ; empty outside a repository."""
+    described = _git("describe", "--always", "--dirty", "--exclude=*")
+    # An installed copy may lie inside a repository that is not ours.
+    tracked = _git("ls-files", "--error-unmatch", str(PACKAGE / "__init__.py"))
+    return described if described and tracked else ""
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(PACKAGE), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:  # no git
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def version_of(package: str) -> str:
+    """Return the version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -1,0 +1,84 @@
+"""All experiments on one page: self-contained HTML to open or send, and Markdown for the guide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from slanted.io.files import write_bytes
+from slanted.output import html
+from slanted.research.experiments.outcome import Finding, Outcome, findings_html, origin_text
+from slanted.settings import Settings
+
+TITLE = "slanted: the paper's tables and figures, and ours"
+PRESETS = ("default", "paper")
+GUIDE = (
+    "Each section is one experiment: a sentence on what it shows, tables, plots, and findings, "
+    "most of them the paper's, with a verdict on whether they are true for us.",
+    "out-Npx is the percentage of pixels with ground truth whose disparity is off by more than N "
+    "pixels; lower is better. noc counts the pixels that both cameras see, all counts hidden ones "
+    "too. D1-all also wants the error to exceed 5 % of the disparity.",
+    "Rows in italics, or marked “in the paper”, are printed in Yamaguchi et al., ECCV 2012, on "
+    "other data (KITTI 2012 where ours is 2015; other sizes of the Middlebury scenes): compare "
+    "orders and shapes, not digits.",
+    "Seconds are medians over the frames, of one thread, while other processes measured other "
+    "images.",
+    "What could not be measured stands under “Missing”; means are over the frames that all rows "
+    "of a table could be measured on.",
+)
+
+
+def write_report(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Path) -> None:
+    """Write the HTML page."""
+    parts = [
+        html.heading(TITLE, 1),
+        html.paragraph(origin_text(origin), "faint"),
+        html.heading("How to read this", 2, "guide"),
+        html.bullets(map(escape, GUIDE)),
+    ]
+    findings = _findings(outcomes)
+    places = [("findings", "findings")] if findings else []
+    places += [(outcome.name, outcome.name) for outcome in outcomes]
+    parts.append(html.contents([*places, ("settings", "settings")]))
+    if findings:
+        parts += [html.heading("Findings, true or false for us", 2, "findings")]
+        parts += [findings_html(findings)]
+    parts += [outcome.html() for outcome in outcomes]
+    parts += [html.heading("Settings", 2, "settings")]
+    parts += [
+        f"<details><summary>preset {name}</summary><pre>"
+        f"{escape(Settings.preset(name).to_toml())}</pre></details>"
+        for name in PRESETS
+    ]
+    write_bytes(path, html.page(TITLE, parts).encode())
+
+
+def write_page(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Path) -> None:
+    """Write the Markdown page, and its pictures in a folder beside it of the same name."""
+    folder = path.with_suffix("")
+    parts = [
+        "# Results",
+        "This page is written by `slanted experiment`, from the run named here; do not edit it.",
+        "\n".join(f"- {name}: {value}" for name, value in origin.items()),
+        "\n".join(f"- {sentence}" for sentence in GUIDE),
+    ]
+    findings = _findings(outcomes)
+    if findings:
+        rows = [f"| {f.statement} | {f.verdict} | {f.evidence} |" for f in findings]
+        parts.append("## Findings, true or false for us")
+        parts.append("\n".join(["| | | |", "|---|---|---|", *rows]))
+    parts += [outcome.markdown(f"{folder.name}/") for outcome in outcomes]
+    for name in PRESETS:
+        toml = Settings.preset(name).to_toml().rstrip()
+        parts.append(
+            f"<details><summary>preset {name}</summary>\n\n```toml\n{toml}\n```\n\n</details>"
+        )
+    for outcome in outcomes:
+        for file, content in outcome.images(folder).items():
+            write_bytes(file, content)
+    write_bytes(path, ("\n\n".join(part.rstrip() for part in parts) + "\n").encode())
+
+
+def _findings(outcomes: Sequence[Outcome]) -> tuple[Finding, ...]:
+    return tuple(finding for outcome in outcomes for finding in outcome.findings)

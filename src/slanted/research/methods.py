@@ -1,0 +1,110 @@
+"""Methods by name, run on the frames of a dataset."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import InputError
+from slanted.evaluation.metrics import evaluate, mean_metrics
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.evaluation.datasets import Frame
+    from slanted.settings import Settings
+
+FULL_MODEL = "slanted"
+"""Name of the whole pipeline, `slanted.estimate`; other methods are matchers."""
+
+
+def method_names() -> tuple[str, ...]:
+    """Return every method's name."""
+    from slanted.matching import matcher_names
+
+    return (FULL_MODEL, *matcher_names())
+
+
+def compute_disparity(
+    method: str, left: Any, right: Any, settings: Settings, *, sparse: bool = False
+) -> NDArray[np.float32]:
+    """Run a method on a pair.
+
+    Parameters
+    ----------
+    method
+        ``slanted`` for the whole pipeline, or a matcher's name.
+    left, right
+        The pair.
+    settings
+        All settings; a matcher's name overrides ``matching.method``.
+    sparse
+        Leave a matcher's holes as NaN instead of filling them as KITTI does.
+    """
+    from slanted.matching import match
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.pipeline import estimate
+    from slanted.runtime.threads import thread_limit
+
+    if method == FULL_MODEL:
+        return estimate(left, right, settings).disparity
+    with thread_limit(settings.threads):
+        matched = match(left, right, replace(settings.matching, method=method))
+        return matched if sparse else interpolate_background(matched)
+
+
+def evaluate_frames(
+    frames: Sequence[Frame],
+    method: str,
+    settings: Settings,
+    *,
+    sparse: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """Run a method on every frame and score it.
+
+    Returns
+    -------
+    dict
+        ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``, the
+        wall time of the method without reading files) and ``per_frame``.
+    """
+    if method not in method_names():
+        raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")
+    per_frame: list[dict[str, Any]] = []
+    for number, frame in enumerate(frames, 1):
+        try:
+            scores = _evaluate_frame(frame, method, settings, sparse)
+        except InputError as error:
+            raise InputError(f"{frame.name}: {error}") from error
+        per_frame.append({"frame": frame.name, **scores})
+        if progress is not None:
+            progress(f"{number}/{len(frames)} {frame.name}: D1-all {scores['D1-all']:.2f} %")
+    scores_only = [{k: v for k, v in row.items() if k != "frame"} for row in per_frame]
+    return {
+        "method": method,
+        "frames": len(per_frame),
+        "mean": mean_metrics(scores_only),
+        "per_frame": per_frame,
+    }
+
+
+def _evaluate_frame(
+    frame: Frame, method: str, settings: Settings, sparse: bool
+) -> dict[str, float]:
+    from slanted.images.checks import check_pair
+    from slanted.io import read_image
+    from slanted.matching.rectification import check_rectification
+
+    left, right = check_pair(read_image(frame.left), read_image(frame.right))
+    if method != FULL_MODEL:  # which makes the check itself
+        check_rectification(left, right, settings.rectification, settings.matching.min_disparity)
+    start = time.perf_counter()
+    disparity = compute_disparity(method, left, right, settings, sparse=sparse)
+    seconds = time.perf_counter() - start
+    ground_truth, visible = frame.load_ground_truth()
+    scores = evaluate(disparity, ground_truth, ground_truth_noc=visible)
+    return {**scores, "seconds": seconds}

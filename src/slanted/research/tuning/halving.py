@@ -1,0 +1,133 @@
+"""Successive halving: many candidates on few pairs, few candidates on many.
+
+References
+----------
+.. [1] K. Jamieson, A. Talwalkar, "Non-stochastic best arm identification and hyperparameter
+   optimization", AISTATS 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slanted.research.tuning.objective import score
+from slanted.research.tuning.runner import Task
+
+if TYPE_CHECKING:
+    from slanted.research.tuning.candidates import Candidate
+    from slanted.research.tuning.log import TuningLog
+    from slanted.research.tuning.objective import Pair, Target
+    from slanted.research.tuning.runner import Runner
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a candidate did on a rung.
+
+    Parameters
+    ----------
+    candidate
+        The candidate.
+    score
+        Weighted mean over the datasets.
+    means
+        Mean metric of each dataset.
+    seconds
+        Mean time of a pair on one thread.
+    """
+
+    candidate: Candidate
+    score: float
+    means: dict[str, float]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One round.
+
+    Parameters
+    ----------
+    pairs
+        Names of the pairs.
+    standings
+        Of all candidates that were measured, best first.
+    measured
+        How many measurements were made; the others were known.
+    """
+
+    pairs: tuple[str, ...]
+    standings: tuple[Standing, ...]
+    measured: int
+
+
+def successive_halving(
+    candidates: Sequence[Candidate],
+    plan: Sequence[Sequence[Pair]],
+    targets: Sequence[Target],
+    *,
+    eta: float,
+    log: TuningLog,
+    runner: Runner,
+    progress: Callable[[str], None] | None = None,
+) -> list[Rung]:
+    """Measure all candidates on the first rung's pairs, the best 1/η of them on the next's, ….
+
+    Differs from the reference in that candidate 0, the current settings, always stays: the winner
+    is compared with it on the same pairs. Ties go to the earlier candidate.
+
+    Parameters
+    ----------
+    candidates
+        In order of their numbers.
+    plan
+        The pairs of each rung, of `slanted.research.tuning.objective.rung_pairs`.
+    targets
+        The datasets, their metrics and weights.
+    eta
+        One candidate in so many is kept.
+    log
+        Where measurements are kept; what it holds is not measured again.
+    runner
+        What measures.
+    progress
+        Called with a line after every measurement.
+    """
+    staying = list(candidates)
+    rungs: list[Rung] = []
+    for pairs in plan:
+        # Pair by pair: what the candidates share of a pair is then computed once.
+        tasks = [
+            Task(candidate, pair)
+            for pair in pairs
+            for candidate in staying
+            if (candidate.number, pair.name) not in log.found
+        ]
+        place = f"rung {len(rungs) + 1}/{len(plan)}"
+        for done, (task, measurement) in enumerate(runner.measured(tasks), 1):
+            log.append(task.candidate, task.pair.name, measurement)
+            if progress is not None:
+                progress(
+                    f"{place}, {done}/{len(tasks)}: candidate {task.candidate.number} on "
+                    f"{task.pair.name}"
+                )
+        standings = sorted(
+            (_standing(candidate, pairs, targets, log) for candidate in staying),
+            key=lambda standing: (standing.score, standing.candidate.number),
+        )
+        rungs.append(Rung(tuple(pair.name for pair in pairs), tuple(standings), len(tasks)))
+        best = {s.candidate.number for s in standings[: max(1, math.ceil(len(standings) / eta))]}
+        staying = [c for c in staying if c.number in best or c.number == 0]
+    return rungs
+
+
+def _standing(
+    candidate: Candidate, pairs: Sequence[Pair], targets: Sequence[Target], log: TuningLog
+) -> Standing:
+    found = {pair.name: log.found[candidate.number, pair.name] for pair in pairs}
+    total, means = score(targets, pairs, lambda pair: found[pair.name].scores)
+    seconds = math.fsum(measured.seconds for measured in found.values()) / len(found)
+    return Standing(candidate, total, means, seconds)

@@ -1,0 +1,165 @@
+"""The log of a search: a CSV table with a row for each candidate and pair.
+
+A row is a fact that does not depend on metric, weights, rungs or split, so all of these may change
+when a search goes on with the log of an earlier one; what a row does depend on, the settings that
+do not vary, the search space and the seed, is told apart by the column ``search``.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slanted import __version__
+from slanted.errors import FileError
+from slanted.evaluation.metrics import METRIC_NAMES
+from slanted.research.tuning.measure import Measurement
+from slanted.research.tuning.search_space import WITHOUT_EFFECT
+from slanted.settings import Settings, leaves
+from slanted.settings.fields import toml_value
+
+if TYPE_CHECKING:
+    from slanted.research.tuning.candidates import Candidate
+    from slanted.research.tuning.search_space import Dimension
+
+Key = tuple[int, str]
+"""A candidate's number and a pair's name."""
+
+
+def search_name(start: Settings, space: Sequence[Dimension], change: int | None) -> str:
+    """Return a short name of all that decides what a candidate's number means."""
+    fixed = [
+        (leaf.path, leaf.value)
+        for leaf in leaves(start)
+        if not leaf.path.startswith(WITHOUT_EFFECT)
+    ]
+    parts = [__version__, fixed, [repr(dimension) for dimension in space], change]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+class TuningLog:
+    """A log on disk, and the measurements in it.
+
+    Parameters
+    ----------
+    path
+        The CSV file; made if missing, continued if it is of this search.
+    search
+        Of `search_name`.
+    space
+        The settings that vary, a column each.
+    candidates
+        Of the search, in order of their numbers.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or written, or is of another search.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        search: str,
+        space: Sequence[Dimension],
+        candidates: Sequence[Candidate],
+    ) -> None:
+        self.path = path
+        self.search = search
+        self.columns = (
+            "search",
+            "candidate",
+            *(dimension.path for dimension in space),
+            "pair",
+            *METRIC_NAMES,
+            "seconds",
+            "problem",
+        )
+        self._values = {str(c.number): _texts(c) for c in candidates}
+        self.found: dict[Key, Measurement] = self._read() if path.exists() else {}
+        if not path.exists():
+            self._write([])
+
+    def append(self, candidate: Candidate, pair: str, measurement: Measurement) -> None:
+        """Add a row, as one write that a kill can cut but not mix with another."""
+        scores = {name: repr(value) for name, value in measurement.scores.items()}
+        row = [
+            self.search,
+            str(candidate.number),
+            *_texts(candidate),
+            pair,
+            *(scores.get(name, "") for name in METRIC_NAMES),
+            f"{measurement.seconds:.3f}",
+            measurement.problem,
+        ]
+        try:
+            with self.path.open("ab", buffering=0) as file:
+                file.write(_line(row))
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written ({error.strerror}); free it") from error
+        self.found[candidate.number, pair] = measurement
+
+    def _read(self) -> dict[Key, Measurement]:
+        from slanted.io.files import read_bytes
+
+        data = read_bytes(self.path)
+        whole = data[: data.rfind(b"\n") + 1]
+        try:
+            rows = list(csv.reader(io.StringIO(whole.decode("utf-8"), newline=""), strict=True))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise self._unlike(f"it cannot be read as CSV ({error})") from error
+        if not rows or tuple(rows[0]) != self.columns:
+            raise self._unlike("its columns are others")
+        found: dict[Key, Measurement] = {}
+        for number, row in enumerate(rows[1:], 2):
+            if len(row) != len(self.columns):
+                raise self._unlike(f"line {number} has {len(row)} columns")
+            cells = dict(zip(self.columns, row, strict=True))
+            found |= self._entry(cells, row, number)
+        if whole != data:  # a row cut by a kill
+            self._write(rows[1:])
+        return found
+
+    def _entry(
+        self, cells: Mapping[str, str], row: Sequence[str], number: int
+    ) -> dict[Key, Measurement]:
+        if cells["search"] != self.search:
+            raise self._unlike("other settings, ranges or seed")
+        known = self._values.get(cells["candidate"])
+        if known is None:  # the earlier search drew more
+            return {}
+        if row[2 : 2 + len(known)] != known:
+            raise self._unlike(f"line {number} has other values for its candidate")
+        try:
+            scores = {name: float(cells[name]) for name in METRIC_NAMES if cells[name]}
+            measured = Measurement(scores, float(cells["seconds"]), cells["problem"])
+        except ValueError as error:
+            raise self._unlike(f"line {number}: {error}") from error
+        return {(int(cells["candidate"]), cells["pair"]): measured}
+
+    def _write(self, rows: Sequence[Sequence[str]]) -> None:
+        from slanted.io.files import write_bytes
+
+        write_bytes(self.path, b"".join(map(_line, [self.columns, *rows])))
+
+    def _unlike(self, how: str) -> FileError:
+        return FileError(
+            self.path,
+            f"expected the log of this search, found another file or search ({how}); name another "
+            "with --log, or move this one away to start anew",
+        )
+
+
+def _texts(candidate: Candidate) -> list[str]:
+    return [toml_value(value).strip('"') for value in candidate.values]
+
+
+def _line(row: Sequence[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(row)
+    return text.getvalue().encode()

@@ -1,0 +1,185 @@
+"""One candidate on one pair, scored as ``slanted evaluate`` does.
+
+What the candidates of a search have in common is computed once and kept: the matched disparity
+depends on the sections ``rectification`` and ``matching`` only, the segments on these and
+``segmentation``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError, SlantedWarning
+from slanted.evaluation.datasets import Frame
+from slanted.evaluation.metrics import evaluate
+from slanted.settings import (
+    MatchingSettings,
+    RectificationSettings,
+    SegmentationSettings,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from slanted.images.census import Words
+    from slanted.matching import DisparityRange
+    from slanted.refinement.rim import Views
+
+KEPT = 12
+"""Pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How a candidate did on a pair.
+
+    Parameters
+    ----------
+    scores
+        Of `slanted.evaluation.metrics.evaluate`; empty if the candidate could not be run.
+    seconds
+        What these settings take on the pair with one thread, without reading files; stages kept
+        from an earlier candidate count with the time they took then.
+    problem
+        Why it could not be run.
+    """
+
+    scores: dict[str, float]
+    seconds: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Matched:
+    disparity: NDArray[np.float32]
+    searched: DisparityRange
+    seconds: float
+
+
+def measure(frame: Frame, settings: Settings) -> Measurement:
+    """Run the whole pipeline on a frame, on one thread, and score it.
+
+    Settings that the pair does not allow, such as more segments than it has room for, are a
+    `Measurement` with a problem; files that cannot be read are an error.
+    """
+    settings = replace(settings, threads=1)
+    with warnings.catch_warnings():
+        # `slanted evaluate` says it once; here it would come with every candidate.
+        warnings.simplefilter("ignore", SlantedWarning)
+        try:
+            disparity, seconds = _estimate(frame, settings)
+        except InputError as error:
+            return Measurement({}, 0.0, " ".join(str(error).split()))
+    truth, visible = _truth(frame)
+    try:
+        return Measurement(evaluate(disparity, truth, ground_truth_noc=visible), seconds)
+    except InputError as error:
+        raise InputError(f"{frame.name}: {error}") from error
+
+
+def forget() -> None:
+    """Let go of everything kept."""
+    for kept in (_images, _words, _views, _truth, _match, _segment):
+        kept.cache_clear()
+
+
+def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], float]:
+    import time
+
+    from slanted.model.drawing import draw_disparity, drawn_range
+    from slanted.pipeline import estimate
+    from slanted.refinement.refine import infer_and_refine
+    from slanted.regions import build_regions
+    from slanted.runtime.threads import thread_limit
+
+    left, right = _images(frame)
+    if settings.model.confidence:  # which is not kept
+        result = estimate(left, right, settings)
+        return result.disparity, sum(result.seconds.values())
+    matched = _match(frame, settings.rectification, settings.matching)
+    labels, seconds = _segment(
+        frame, settings.rectification, settings.matching, settings.segmentation
+    )
+    start = time.perf_counter()
+    with thread_limit(1):
+        regions, inference = infer_and_refine(
+            left,
+            build_regions(labels, left),
+            matched.disparity,
+            settings,
+            rounds=settings.refinement.rounds,
+            words=_words(frame) if settings.model.weights.pho else None,
+            views=_views(frame) if settings.refinement.rim else None,
+        )
+        limits = drawn_range(settings, matched.searched, matched.disparity)
+        disparity = draw_disparity(regions, inference.planes, *limits)
+    return disparity, matched.seconds + seconds + time.perf_counter() - start
+
+
+@lru_cache(KEPT)
+def _words(frame: Frame) -> Words:
+    from slanted.images.census import words_of_pair
+
+    return words_of_pair(*_images(frame))
+
+
+@lru_cache(KEPT)
+def _views(frame: Frame) -> Views:
+    from slanted.refinement.rim import views_of_pair
+
+    return views_of_pair(*_images(frame))
+
+
+@lru_cache(KEPT)
+def _images(frame: Frame) -> tuple[Any, Any]:
+    from slanted.images.checks import check_pair
+    from slanted.io import read_image
+
+    return check_pair(read_image(frame.left), read_image(frame.right))
+
+
+@lru_cache(KEPT)
+def _truth(frame: Frame) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    return frame.load_ground_truth()
+
+
+@lru_cache(KEPT)
+def _match(
+    frame: Frame, rectification: RectificationSettings, matching: MatchingSettings
+) -> _Matched:
+    import time
+
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.pipeline import match_pair
+
+    left, right = _images(frame)
+    start = time.perf_counter()
+    searched = disparity_range(left, right, matching)
+    told = replace(matching, max_disparity=searched.high)
+    settings = Settings(threads=1, rectification=rectification, matching=told)
+    disparity, _ = match_pair(left, right, settings)
+    return _Matched(disparity, searched, time.perf_counter() - start)
+
+
+@lru_cache(KEPT)
+def _segment(
+    frame: Frame,
+    rectification: RectificationSettings,
+    matching: MatchingSettings,
+    segmentation: SegmentationSettings,
+) -> tuple[NDArray[np.int32], float]:
+    import time
+
+    from slanted.runtime.threads import thread_limit
+    from slanted.segmentation import segment
+
+    left, _ = _images(frame)
+    start = time.perf_counter()
+    with thread_limit(1):
+        labels = segment(left, segmentation, _match(frame, rectification, matching).disparity)
+    return labels, time.perf_counter() - start

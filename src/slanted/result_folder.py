@@ -1,0 +1,137 @@
+"""A result folder with what lies beside the arrays: images, calibration, what it was made of."""
+
+from __future__ import annotations
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import FileError, InputError
+from slanted.io import Calibration, read_disparity, read_image
+from slanted.io.names import RECORD
+from slanted.output.stored import (
+    ARRAYS,
+    LEFT,
+    RIGHT,
+    TRUTH,
+    only_inside,
+    read_record,
+)
+from slanted.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.images import Image
+
+
+@dataclass(frozen=True, eq=False)
+class ResultFolder:
+    """A result as a folder has it.
+
+    Parameters
+    ----------
+    name
+        For people: the folder's.
+    result
+        Planes, labels, disparity.
+    left, right
+        The pair, if the folder has it.
+    calibration
+        Of the cameras, if it was given to the run.
+    record
+        What ``run.json`` holds.
+    truth
+        Ground truth of the left image, if the folder has it, as the demo's does.
+    """
+
+    name: str
+    result: Result
+    left: Image | None
+    right: Image | None
+    calibration: Calibration | None
+    record: dict[str, Any]
+    truth: NDArray[np.float32] | None = None
+
+
+def open_result(folder: Path) -> ResultFolder:
+    """Read a folder that ``slanted run`` or `Result.save` wrote.
+
+    Images are the folder's own; results of before they were kept there have none.
+
+    Raises
+    ------
+    FileError
+        If it is no result, or is damaged.
+    """
+    if not (folder / RECORD).is_file() or not (folder / ARRAYS).is_file():
+        inside = next(iter(sorted(folder.glob(f"*/{ARRAYS}"))), None)
+        hint = "make one with slanted run" if inside is None else f"{inside.parent} is one"
+        raise FileError(
+            folder, f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; {hint}"
+        )
+    only_inside(folder, ARRAYS, RECORD, LEFT, RIGHT, TRUTH)
+    record = read_record(folder / RECORD)
+    calibration = _calibration(folder, record)
+    # Decoding large images takes as long as reading the arrays; both leave the interpreter free.
+    with ThreadPoolExecutor(2) as pool:
+        views = [pool.submit(_image, folder / name) for name in (LEFT, RIGHT)]
+        result = Result.load(folder)
+        left, right = (view.result() for view in views)
+    size = result.disparity.shape
+    return ResultFolder(
+        name=folder.resolve().name,
+        result=result,
+        left=_of_size(folder / LEFT, left, size),
+        right=_of_size(folder / RIGHT, right, size),
+        calibration=calibration,
+        record=record,
+        truth=_truth(folder / TRUTH, size),
+    )
+
+
+def _truth(path: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
+    if not path.is_file():
+        return None
+    truth = read_disparity(path, allow_negative=True)
+    if truth.shape != size:
+        raise FileError(path, "expected a map of the disparity's size; remove or replace it")
+    return truth
+
+
+def _of_size(path: Path, image: Image | None, size: tuple[int, ...]) -> Image | None:
+    if image is not None and image.shape[:2] != size:
+        raise FileError(path, "expected an image of the disparity's size; run again")
+    return image
+
+
+def _image(path: Path) -> Image | None:
+    """Return a view of the pair, None if the folder has it not.
+
+    The files that the run read are named in the record, but never opened: these may be others by
+    now, and a folder that somebody sent must not name files of this machine.
+    """
+    from slanted.images.checks import check_image
+
+    if not path.is_file():
+        return None
+    return check_image(path.name, read_image(path))
+
+
+def _calibration(folder: Path, record: dict[str, Any]) -> Calibration | None:
+    stored = record.get("calibration")
+    if stored is None:
+        return None
+    try:
+        known = {field.name for field in dataclasses.fields(Calibration)}
+        values = {key: value for key, value in stored.items() if key in known}
+        if values.get("image_size") is not None:
+            values["image_size"] = tuple(values["image_size"])
+        return Calibration(**values)
+    except (TypeError, AttributeError, OverflowError, InputError) as error:
+        raise FileError(
+            folder / RECORD, f"expected the calibration of a run, but it does not fit ({error})"
+        ) from error

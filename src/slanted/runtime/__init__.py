@@ -1,0 +1,1 @@
+"""What runs the code: kernels and their cache, threads, worker processes, memory."""

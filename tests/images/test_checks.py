@@ -1,0 +1,46 @@
+"""Checks of pairs, and the reduction of 16-bit pairs."""
+
+import numpy as np
+import pytest
+
+from slanted.errors import InputError, SlantedWarning
+from slanted.images.checks import as_8_bit, check_pair
+
+GREY = np.zeros((20, 30), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ([[1, 2]], GREY, "left: expected a NumPy array, got list"),
+        (GREY, GREY.astype(np.float32), "right: expected a grey"),
+        (np.zeros((20, 30, 4), np.uint8), GREY, "left: expected a grey"),
+        (np.zeros((4, 30), np.uint8), GREY, "left: expected at least 8×8 pixels, got 30×4"),
+        (GREY, np.zeros((20, 31), np.uint8), "right: expected the size of the left image, 30×20"),
+        (GREY, GREY.astype(np.uint16), "right: expected the bit depth"),
+    ],
+)
+def test_unusable_pairs_are_refused_by_name(left, right, message):
+    with pytest.raises(InputError) as caught:
+        check_pair(left, right)
+    assert message in str(caught.value)
+
+
+def test_grey_beside_colour_becomes_grey_and_is_told():
+    colour = np.zeros((20, 30, 3), np.uint8)
+    colour[..., 1] = 100
+    with pytest.warns(SlantedWarning, match="left: is in colour, but right is grey"):
+        left, right = check_pair(colour, GREY)
+    with pytest.warns(SlantedWarning, match=r"b\.png: is in colour, but a\.png is grey"):
+        check_pair(GREY, colour, names=("a.png", "b.png"))
+    assert left.shape == right.shape == (20, 30)
+    assert left[0, 0] == 59  # 0.587 × 100
+
+
+def test_12_bits_in_16_use_the_whole_8_bit_range_with_one_scale():
+    left = np.tile(np.arange(4096, dtype=np.uint16), (8, 1))
+    right = left // 2
+    left8, right8 = as_8_bit(left, right)
+    assert left8.max() == 255
+    assert abs(int(right8.max()) - 128) <= 1
+    assert (np.diff(left8[0].astype(int)) >= 0).all()

@@ -1,0 +1,52 @@
+"""A disparity map of the user's own."""
+
+import numpy as np
+import pytest
+
+from slanted.errors import InputError
+from slanted.matching.user_disparity import given_disparity
+
+SIZE = (3, 4)
+
+
+def test_unknown_pixels_become_nan():
+    disparity = np.arange(12.0).reshape(SIZE) / 4
+    disparity[0, 0], disparity[0, 1] = np.inf, np.nan
+    valid = np.ones(SIZE, np.uint8)
+    valid[2, 3] = 0
+    result = given_disparity(disparity, SIZE, valid=valid)
+    assert result.dtype == np.float32
+    assert np.isnan(result[[0, 0, 2], [0, 1, 3]]).all()
+    assert np.isfinite(result).sum() == 9
+
+
+def test_negative_values_only_if_meant():
+    disparity = np.full(SIZE, -2)
+    with pytest.raises(InputError, match=r"min_disparity"):
+        given_disparity(disparity, SIZE)
+    assert (given_disparity(disparity, SIZE, allow_negative=True) == -2).all()
+    with pytest.raises(InputError):
+        given_disparity(np.full(SIZE, -np.inf), SIZE, allow_negative=True)
+
+
+@pytest.mark.parametrize(
+    ("disparity", "valid", "message"),
+    [
+        (np.zeros((4, 3)), None, r"disparity: expected numbers of shape \(3, 4\)"),
+        (np.zeros(SIZE, complex), None, "disparity: expected numbers"),
+        (np.full(SIZE, 16 * 3), None, "divide by the format's scale"),
+        (np.full(SIZE, np.nan), None, "at least one known pixel"),
+        (np.zeros(SIZE), np.zeros(SIZE, bool), "at least one known pixel"),
+        (np.zeros(SIZE), np.zeros((1, 1), bool), "valid: expected a mask"),
+    ],
+)
+def test_unusable_maps_are_refused(disparity, valid, message):
+    with pytest.raises(InputError, match=message):
+        given_disparity(disparity, SIZE, valid=valid)
+
+
+def test_the_users_array_is_left_alone():
+    disparity = np.full(SIZE, np.inf, np.float32)
+    disparity[0, 0] = 1
+    given_disparity(disparity, SIZE)
+    assert np.isinf(disparity[1, 1])

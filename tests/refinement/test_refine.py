@@ -1,0 +1,101 @@
+"""Inference on segments that change: what is refined, what is kept, what never rises."""
+
+import numpy as np
+import pytest
+
+from slanted.evaluation.metrics import evaluate
+from slanted.model.drawing import draw_disparity
+from slanted.refinement.refine import infer_and_refine
+from slanted.regions import build_regions
+from slanted.settings import Settings
+from slanted.synthetic import make_scene
+
+SETTINGS = Settings().with_text(
+    {"inference.iterations": "2", "refinement.iterations": "2", "refinement.rounds": "0"}
+)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return make_scene(200, 140, seed=11)
+
+
+def coarse(scene, side=14):
+    """Square segments, which know nothing of the scene."""
+    rows, columns = np.indices(scene.disparity.shape) // side
+    return build_regions((rows * (columns.max() + 1) + columns).astype(np.int32), scene.left)
+
+
+def refined(scene, rounds, **changes):
+    return infer_and_refine(
+        scene.left, coarse(scene), scene.disparity, SETTINGS.with_text(changes), rounds=rounds
+    )
+
+
+def test_refined_segments_follow_the_scene(scene):
+    errors = []
+    for rounds in (0, 1, 3):
+        regions, found = refined(scene, rounds)
+        disparity = draw_disparity(regions, found.planes)
+        errors.append(evaluate(disparity, scene.disparity)["out-1px-all"])
+        assert len(found.iterations) == 2 + 2 * rounds
+        assert len(found.planes) == len(found.initial_planes) == regions.count
+        assert len(found.labels) == len(regions.edges)
+    assert errors[1] < 0.7 * errors[0]
+    assert errors[2] < errors[1]
+
+
+def test_the_energy_never_rises_while_segments_stay(scene):
+    _, found = refined(scene, 2)
+    assert [step.segments for step in found.iterations[::2]] == [
+        step.segments for step in found.iterations[1::2]
+    ]
+    for first, second in zip(found.iterations[::2], found.iterations[1::2], strict=True):
+        assert second.energy <= first.energy * (1 + 1e-9)
+
+
+def test_without_rounds_segments_stay_and_without_splits_their_number_does(scene):
+    before = coarse(scene)
+    same, _ = refined(scene, 0)
+    np.testing.assert_array_equal(same.labels, before.labels)
+    moved, _ = refined(scene, 1, **{"refinement.split_size": "0"})
+    assert moved.count == before.count
+    assert (moved.labels != before.labels).any()
+    divided, _ = refined(scene, 1, **{"refinement.split_size": "30"})
+    assert divided.count > before.count
+
+
+def test_a_range_below_zero_gives_the_same_segments(scene):
+    plain, _ = refined(scene, 1, **{"model.weights.vis": "0", "refinement.visibility": "0"})
+    settings = SETTINGS.with_text(
+        {"matching.min_disparity": "-50", "model.weights.vis": "0", "refinement.visibility": "0"}
+    )
+    low, _ = infer_and_refine(scene.left, coarse(scene), scene.disparity - 50, settings, rounds=1)
+    assert (low.labels == plain.labels).mean() > 0.999
+
+
+@pytest.mark.parametrize("first", ["0", "1"])
+@pytest.mark.parametrize("later", ["0", "1"])
+def test_the_bound_is_that_of_the_last_segments(scene, first, later):
+    changes = {"inference.iterations": first, "refinement.iterations": later}
+    for rounds in (0, 1):
+        _, found = refined(scene, rounds, **changes)
+        assert found.bound <= found.energies.total(SETTINGS.model.weights) * (1 + 1e-9)
+        assert np.isfinite(found.bound)
+
+
+def test_the_first_energy_is_known_whenever_something_is_drawn(scene):
+    for first, later in ((1, 1), (0, 1), (1, 0)):
+        changes = {"inference.iterations": str(first), "refinement.iterations": str(later)}
+        found = refined(scene, 1, **changes)[1]
+        assert np.isfinite(found.initial_energy)
+        assert len(found.iterations) == first + later
+    # Where all that is drawn is drawn on the refined segments, it was there before.
+    found = refined(scene, 1, **{"inference.iterations": "0", "refinement.iterations": "1"})[1]
+    assert found.initial_energy >= found.iterations[0].energy - 1e-6
+
+
+def test_draws_of_rounds_that_are_left_out_come_first(scene):
+    changes = {"refinement.rounds": "2", "refinement.iterations": "1"}
+    assert len(refined(scene, 0, **changes)[1].iterations) == 2 + 2
+    assert len(refined(scene, 1, **changes)[1].iterations) == 2 + 1 + 1

@@ -1,0 +1,178 @@
+"""Every experiment, from end to end, on tiny pairs."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from slanted.cli import main
+from slanted.cli.experiment import NAMES
+from slanted.errors import InputError
+from slanted.research.experiments import comparisons, paper
+from slanted.research.experiments.catalogue import EXPERIMENTS
+from slanted.research.experiments.inside import entropy, mean_distance
+from slanted.research.experiments.plans import KITTI, METRICS, VALIDATION
+from slanted.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("quick_presets")
+
+
+def test_the_command_knows_every_experiment():
+    assert tuple(EXPERIMENTS) == NAMES
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    return tmp_path_factory.mktemp("experiments")
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("noise", "segmentation")])
+def test_every_experiment_gives_figures(name, context, shared):
+    limited = replace(context, limit=1, folder=shared)
+    outcome = EXPERIMENTS[name](limited)
+    assert outcome.name == name
+    assert outcome.shows.endswith(".")
+    shown = *outcome.tables, *outcome.charts, *outcome.pictures
+    assert any(key.startswith("kitti2015") for key in shown) or name == "convergence"
+    for table in outcome.tables.values():
+        for row in table.rows:
+            assert len(row.cells) == len(table.columns)
+            if not row.quoted:
+                assert None not in row.cells
+    assert all(sentence.startswith(("middlebury", "ELAS")) for sentence in outcome.missing)
+    unknown = {"training-size", "colour-statistics"}  # one size, and too few kinds of boundaries
+    for finding in outcome.findings:
+        assert (finding.holds is None) == ("missing" in finding.evidence) or name in unknown
+    assert outcome.charts or outcome.pictures
+
+
+def test_learned_weights_are_measured(context):
+    outcome = EXPERIMENTS["training-size"](replace(context, limit=1))
+    table, weights = outcome.tables[VALIDATION.key], outcome.tables["weights"]
+    # One training frame is all there is, so sizes 5 and 10 are not shown as if there were more.
+    names = [row.name for row in table.rows]
+    assert names[:4] == ["all weights 1", "weights set by hand", "1", "1, in the paper"]
+    assert names[4:] == [f"{n}, in the paper" for n in (5, 10, 20)]
+    assert weights.cell("1", "evaluations") >= 1
+    assert weights.cell("1", "seg") == pytest.approx(1)
+    assert not list((context.folder / "checkpoints").glob("*/*"))
+
+
+@pytest.mark.parametrize("name", ["training-size", "epsilon", "loss"])
+def test_without_training_frames_nothing_is_learned_and_it_is_said(name, kitti, context, tmp_path):
+    without = tmp_path / "without"
+    shutil.copytree(kitti, without)
+    splits = json.loads((without / "split.json").read_text())
+    (without / "split.json").write_text(json.dumps({"validation": splits["validation"]}))
+    outcome = EXPERIMENTS[name](replace(context, data={KITTI: without}))
+    assert outcome.tables == {}
+    assert '"train"' in outcome.missing[0]
+    assert [finding.holds for finding in outcome.findings] == [None]
+
+
+def test_a_name_that_is_taken_is_refused(context, tmp_path):
+    taken = replace(context, results={"OpenCV BM, filled": tmp_path})
+    with pytest.raises(InputError, match="a name that no other row has, got 'OpenCV BM, filled'"):
+        EXPERIMENTS["comparison"](taken)
+
+
+def test_frames_that_cannot_be_shown_are_named(kitti, context, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(kitti, broken)
+    (broken / "training" / "image_2" / "000000_10.png").write_bytes(b"no image")
+    outcome = EXPERIMENTS["examples"](replace(context, data={KITTI: broken}))
+    assert any("000000_10" in sentence for sentence in outcome.missing)
+    assert len(outcome.pictures) == 2
+
+
+def test_examples_are_pictures_of_the_chosen_frames(context):
+    outcome = EXPERIMENTS["examples"](context)
+    assert list(outcome.pictures) == ["kitti2015-best", "kitti2015-median", "kitti2015-worst"]
+    errors = [float(re.findall(r"([\d.]+) %", p.caption)[0]) for p in outcome.pictures.values()]
+    assert errors == sorted(errors)
+    for picture in outcome.pictures.values():
+        image = cv2.imdecode(np.frombuffer(picture.content, np.uint8), cv2.IMREAD_COLOR)
+        assert image.shape == (128, 256, 3)
+
+
+def test_colour_statistics_by_hand():
+    histogram = np.zeros(20)
+    histogram[[0, 10]] = 3, 3
+    assert entropy(histogram) == pytest.approx(1)
+    assert mean_distance(histogram) == pytest.approx((0.025 + 0.525) / 2)
+    assert np.isnan(mean_distance(np.zeros(20)))
+
+
+def test_noise_chooses_weights_and_measures(context, monkeypatch):
+    from slanted.research.experiments import scenes
+
+    monkeypatch.setattr(scenes, "SIGMAS", (0.0, 5.0))
+    monkeypatch.setattr(scenes, "WEIGHTS", (1, 3))
+    monkeypatch.setattr(paper, "NOISE", {s: paper.NOISE[s] for s in (0.0, 5.0)})
+    outcome = EXPERIMENTS["noise"](replace(context, limit=1))
+    table = outcome.tables["synthetic"]
+    assert [row.name for row in table.rows] == ["0", "0, in the paper", "5", "5, in the paper"]
+    assert table.cell("0", "RMS of the oracle") < 0.01
+    assert table.cell("5", "RMS of local fits") > table.cell("0", "RMS of local fits")
+    (finding,) = outcome.findings
+    better = table.cell("5", "RMS") < table.cell("5", "RMS of local fits")
+    assert finding.holds is better
+
+
+def test_the_papers_tables_fit():
+    for figures in (paper.OURS, paper.SGBM, paper.ELAS, paper.ORACLE, paper.INITIAL_FIT,
+                    paper.OURS_BESIDE_ORACLE, paper.BLOCK_MATCHING):  # fmt: skip
+        for dataset, row in figures.items():
+            assert len(row) == len(METRICS[dataset])
+            assert list(row[::2]) == sorted(row[::2], reverse=True)
+    for dataset, rows in paper.SEGMENTATION.items():
+        assert all(len(row) == len(METRICS[dataset]) for _, row in rows.values())
+    for rows in (paper.TRAINING_SIZE, paper.EPSILON, paper.LOSS):
+        assert all(len(row) == len(METRICS[KITTI]) for row in rows.values())
+
+
+def test_every_part_that_is_switched_off_is_on_in_the_preset(monkeypatch):
+    monkeypatch.undo()
+    default = Settings()
+    for changes in (*comparisons.OFF.values(), *comparisons.MORE.values()):
+        for path, text in changes.items():
+            assert default.with_text({path: text}) != default
+
+
+def test_the_command_writes_report_and_page(kitti, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--data", f"kitti2015:{kitti}", "--limit", "1", "--workers", "1"]
+    with pytest.raises(SystemExit) as ended:
+        main(["experiment", "particles", *arguments, "--page", "docs/results.md", "--json"])
+    assert not ended.value.code
+    written = json.loads(capsys.readouterr().out)["written"]
+    assert "slanted-experiments/report.html" in written
+    assert all((tmp_path / file).is_file() for file in written)
+    page = (tmp_path / "docs" / "results.md").read_text()
+    assert "- commit: " in page
+    assert "at most 1" in page
+    assert (tmp_path / "docs" / "results" / "particles-kitti2015-validation.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "--data: expected DATASET:PATH"),
+        (["--data", "kitti2015"], "--data: expected DATASET:PATH"),
+        (["--data", "moon:here"], "--data: expected DATASET:PATH"),
+        (["--data", "kitti2012:here"], "--data: expected DATASET:PATH"),
+        (["--data", "kitti2015:here", "--results", "a:.", "--results", "a:."], "name of its own"),
+        (["--data", "kitti2015:here", "--results", "mine"], "--results: expected a name"),
+        (["--data", "kitti2015:here", "--results", "mine:gone"], "expected a folder after mine:"),
+    ],
+)
+def test_the_command_says_what_it_wants(options, words, monkeypatch, capsys):
+    monkeypatch.delenv("SLANTED_DATA", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["experiment", "particles", *options])
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""Plans: means over the same frames for every row, the paper's figures, and what is missing."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from slanted.evaluation.datasets import find_frames
+from slanted.io import read_disparity, write_disparity
+from slanted.research.experiments import plans
+from slanted.research.experiments.jobs.frames import BLOCK_MATCHING, ELAS, STORED, FrameJob
+from slanted.research.experiments.plans import (
+    KITTI,
+    METRICS,
+    TEST,
+    VALIDATION,
+    Context,
+    Entry,
+    Plan,
+    run_plan,
+)
+from slanted.research.experiments.tables import Row
+from slanted.research.methods import evaluate_frames
+from slanted.settings import Settings
+
+SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "32"})
+
+
+def plan(parts=(VALIDATION,), entries=None, **more):
+    figures = {KITTI: tuple(range(8))}
+    rows = Entry("sgbm", SETTINGS, "sgbm", figures), Entry("census", SETTINGS, "census")
+    return Plan("ours", "Shows something.", dict.fromkeys(parts, entries or rows), **more)
+
+
+def test_tables_hold_means_and_the_papers_figures(kitti, context):
+    outcome = run_plan(plan(), context)
+    (table,) = outcome.tables.values()
+    assert outcome.missing == ()
+    assert [row.name for row in table.rows] == ["sgbm", "sgbm, in the paper", "census"]
+    assert table.columns == METRICS[KITTI]
+    assert table.rows[1].cells == tuple(range(8))
+    assert table.over == "3 frames"
+    assert "KITTI 2012" in table.notes[0]
+    assert "3 frames" in table.title
+    frames = find_frames(KITTI, kitti, "validation")
+    mean = evaluate_frames(frames, "census", SETTINGS)["mean"]
+    assert table.cell("census", "out-3px-all") == pytest.approx(mean["out-3px-all"])
+    (chart,) = outcome.charts.values()
+    assert [s.name for s in chart.series] == [
+        "out-3px-noc", "out-3px-noc, in the paper", "out-3px-all", "out-3px-all, in the paper",
+    ]  # fmt: skip
+    assert chart.series[1].x == ("sgbm",)
+
+
+def test_rows_that_are_numbers_are_curves(context):
+    entries = [Entry(str(n), replace(SETTINGS, seed=n), "census") for n in (1, 2)]
+    made = plan(entries=entries, rows_are="seeds", times=("seconds",))
+    outcome = run_plan(made, replace(context, limit=1))
+    error, time = outcome.charts.values()
+    assert error.series[0].x == (1.0, 2.0)
+    assert [s.name for s in time.series] == ["seconds"]
+    (table,) = outcome.tables.values()
+    assert "rows: seeds" in table.title
+    assert table.cell("1", "seconds") > 0
+
+
+def test_times_are_medians_and_the_rest_means():
+    scores = [{"out-3px-all": e, "seconds": s} for e, s in ((1.0, 9.0), (2.0, 1.0), (6.0, 2.0))]
+    assert plans._summary(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
+    assert plans._summary([]) == {}
+
+
+def test_rows_of_the_paper_alone(context):
+    entries = [Entry("census", SETTINGS, "census")]
+    quoted = {KITTI: {"GC+occ": tuple(range(8))}}
+    made = plan(entries=entries, quoted=quoted, times=("seconds",))
+    outcome = run_plan(made, replace(context, limit=1))
+    (table,), (chart,) = outcome.tables.values(), outcome.charts.values()
+    assert table.rows[-1] == Row("GC+occ, in the paper", (*range(8), None), quoted=True)
+    assert chart.series[0].x == ("census",)
+
+
+def test_what_is_missing_is_named_and_the_rest_computed(kitti, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(kitti, broken)
+    first, second, third, _ = find_frames(KITTI, broken)
+    first.left.write_bytes(b"not an image")
+    second.right.unlink()
+    outcome = run_plan(plan((VALIDATION, TEST)), Context({KITTI: broken}, tmp_path / "out"))
+    assert "1 frame," in outcome.tables[VALIDATION.key].title
+    missing = "\n".join(outcome.missing)
+    assert "middlebury: no folder was given; add --data middlebury:PATH" in missing
+    assert f"{second.name}: {second.right}" in missing
+    assert f"sgbm, kitti2015, {first.name}: " in missing
+    # Without ground truth a frame is none that can be measured.
+    third.ground_truth.unlink()
+    outcome = run_plan(plan(), Context({KITTI: broken}, tmp_path / "out"))
+    assert f"{third.name}: no left image, or no ground truth" in "\n".join(outcome.missing)
+    assert outcome.tables[VALIDATION.key].rows == ()
+    nowhere = run_plan(plan(), Context({KITTI: tmp_path / "nowhere"}, tmp_path / "out"))
+    assert nowhere.tables == {}
+    assert "nowhere" in nowhere.missing[0]
+
+
+def test_results_of_ones_own_are_a_row(kitti, context, tmp_path):
+    folder = tmp_path / "mine"
+    frames = find_frames(KITTI, kitti, "validation")
+    for frame in frames[:2]:
+        write_disparity(folder / f"{frame.name}.pfm", read_disparity(frame.ground_truth))
+    third = folder / frames[2].name / "disparity.npy"
+    third.parent.mkdir()
+    np.save(third, read_disparity(frames[2].ground_truth))
+    mine = Entry("mine", SETTINGS, f"{STORED}{folder}")
+    entries = [Entry("census", SETTINGS, "census"), mine]
+    outcome = run_plan(plan(entries=entries, times=("seconds",)), context)
+    (table,) = outcome.tables.values()
+    assert table.cell("mine", "out-3px-all") == 0
+    assert table.cell("mine", "seconds") is None
+    # Other results are measured again, and those of another size or none are named.
+    third.unlink()
+    np.save(third, np.ones((3, 4), np.float32))
+    (folder / f"{frames[0].name}.pfm").unlink()
+    problems = [FrameJob(KITTI, f, SETTINGS, mine.method) for f in frames]
+    found = context.measure(problems)
+    assert "expected a disparity of 000000_10" in found[0].problem
+    assert found[1].scores["out-3px-all"] == 0
+    assert "expected the size of the images, 128×64, got 4×3" in found[2].problem
+    (table,) = run_plan(plan(entries=entries), context).tables.values()
+    assert table.over == "1 frame"
+    assert "mine is there for 1 frame of 3" in table.notes[-1]
+    shutil.rmtree(folder)
+    (table,) = run_plan(plan(entries=entries), context).tables.values()
+    assert [row.name for row in table.rows] == ["census"]
+    assert "3 frames" in table.title
+
+
+@pytest.mark.parametrize("method", [BLOCK_MATCHING, ELAS])
+def test_peers_give_whole_maps(kitti, method, context):
+    if method == ELAS:
+        pytest.importorskip("elas", reason="pyelas is not installed")
+    frame = find_frames(KITTI, kitti)[0]
+    (found,) = context.measure([FrameJob(KITTI, frame, SETTINGS, method)])
+    assert found.problem == ""
+    assert found.scores["density-all"] == 100
+    assert found.scores["out-3px-all"] < 60
+
+
+def test_without_splits_all_frames_are_measured(kitti, tmp_path):
+    whole = tmp_path / "whole"
+    shutil.copytree(kitti, whole)
+    (whole / "split.json").unlink()
+    outcome = run_plan(plan(), Context({KITTI: whole}, tmp_path / "out"))
+    assert outcome.tables[VALIDATION.key].over == "4 frames"
+    assert "no split.json names these frames" in outcome.missing[0]

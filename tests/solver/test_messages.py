@@ -1,0 +1,237 @@
+"""Messages: every update is the exact ascent step, and the dual bounds every labelling."""
+
+from dataclasses import replace
+from math import fsum
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_solver as naive
+from partition.label_maps import voronoi
+from slanted.errors import InputError
+from slanted.solver import blocks
+from slanted.solver.blocks import Block
+from slanted.solver.factor_graph import FactorGraph
+from slanted.solver.messages import (
+    Messages,
+    build_problem,
+    certified_bound,
+    dual,
+    dual_terms,
+)
+from slanted.solver.messages_sweep import Sweeper
+from slanted.solver.messages_topology import build_topology
+from solver.graphs import paper_like, random_tables, small_map
+
+seeds = st.integers(0, 10_000)
+EPSILONS = (0.0, 0.1, 1.0)
+COUNTS = ((0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.3, 0.0, 2.0))  # c of planes, labels, factors
+
+
+def counts_of(counts):
+    return dict(zip(("plane_count", "label_count", "factor_count"), counts, strict=True))
+
+
+def single(topology, plane=(), label=()):
+    """A block of one variable."""
+    edges = np.arange(len(topology.touching[0]) - 1, dtype=np.int32)
+    return Block(np.array(plane, np.int32), edges, np.array(label, np.int32))
+
+
+def some_graph(seed):
+    kind = random_tables if seed % 2 else paper_like
+    return kind(small_map(seed), 1 + seed % 3, seed)
+
+
+def both_junctions():
+    """Three 4-way and two 3-way junctions: Voronoi cells hardly ever have both."""
+    walls = np.array([[0, 1, 2], [3, 4, 5], [6, 6, 7], [8, 8, 8]])
+    graph = random_tables(walls.repeat(3, axis=0).repeat(3, axis=1), 2, 0)
+    assert (len(graph.junctions3), len(graph.junctions4)) == (2, 3)
+    return graph
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
+    # 3-way or 4-way junctions, and both; 1, 2, 3, 1, 2 particles
+    for graph in (*map(some_graph, (3, 4, 5, 12)), both_junctions()):
+        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
+        planes = len(graph.plane_costs)
+        for variable in range(planes + len(graph.edges)):
+            start = naive.random_messages(graph, variable)
+            sort = {"plane": [variable]} if variable < planes else {"label": [variable - planes]}
+            after = start.copy()
+            Sweeper(problem, topology, single(topology, **sort)).sweep(after, epsilon)
+            expected = naive.as_lists(start)
+            count = counts[0] if variable < planes else counts[1]
+            _, sent = naive.belief_and_update(graph, start, variable, epsilon, count, counts[2])
+            for factor, slot, message in sent:
+                expected[factor][slot] = message
+            for mine, theirs in zip(naive.as_lists(after), expected, strict=True):
+                for a, b in zip(mine, theirs, strict=True):
+                    np.testing.assert_allclose(a, b, atol=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("graph", [some_graph(7), both_junctions()])
+def test_beliefs_are_those_of_the_plain_loops(epsilon, graph):
+    messages = naive.random_messages(graph, 1)
+    sweeper = Sweeper(build_problem(graph), build_topology(graph))
+    beliefs = [*sweeper.plane_beliefs(messages, epsilon), *sweeper.label_beliefs(messages, epsilon)]
+    for variable, belief in enumerate(beliefs):
+        expected, _ = naive.belief_and_update(graph, messages, variable, epsilon, 0.0, 1.0)
+        np.testing.assert_allclose(belief, expected, atol=1e-11)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.sampled_from(EPSILONS), st.sampled_from(COUNTS))
+def test_dual_is_that_of_the_plain_loops(seed, epsilon, counts):
+    graph = some_graph(seed)
+    messages = naive.random_messages(graph, seed, size=5.0)
+    found = dual(graph, messages, epsilon, **counts_of(counts))
+    assert found == pytest.approx(
+        naive.dual(graph, messages, epsilon, *counts), rel=1e-12, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_block_update_lowers_the_dual(epsilon, counts):
+    for seed in range(50):
+        graph = some_graph(seed)
+        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
+        messages = naive.random_messages(graph, seed)
+        blocks = [single(topology, plane=[i]) for i in range(len(graph.plane_costs))]
+        blocks += [single(topology, label=[e]) for e in range(len(graph.edges))]
+        sweepers = [Sweeper(problem, topology, block) for block in blocks]
+
+        def value():
+            return fsum(np.concatenate(dual_terms(graph, problem, messages, epsilon)))  # noqa: B023
+
+        before = value()
+        for _ in range(2):
+            for sweeper in sweepers:
+                sweeper.sweep(messages, epsilon)
+                after = value()
+                assert after >= before - 1e-9
+                before = after
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.sampled_from((0.1, 10.0, 1e6)))
+def test_any_messages_give_a_bound(seed, size):
+    graph = some_graph(seed)
+    rng = np.random.default_rng(seed)
+    messages = naive.random_messages(graph, seed, size)
+    bound = certified_bound(graph, messages)
+    assert bound <= dual(graph, messages) <= bound + 1e-8 * (1 + size)
+    for _ in range(20):
+        planes = rng.integers(0, graph.plane_costs.shape[1], len(graph.plane_costs))
+        assert bound <= graph.energy(planes, rng.integers(0, 4, len(graph.edges)))
+
+
+def test_the_bound_stays_below_when_messages_dwarf_the_costs():
+    # One labelling, so the exact bound is its energy: rounding alone decides on which side it falls.
+    for seed in range(20):
+        graph = paper_like(small_map(seed), 1, seed)
+        graph = replace(
+            graph,
+            label_costs=np.zeros_like(graph.label_costs),
+            edge_costs=np.zeros_like(graph.edge_costs),
+            junction3_costs=np.zeros_like(graph.junction3_costs),
+            junction4_costs=np.zeros_like(graph.junction4_costs),
+        )
+        zeros = vars(Messages.zeros(graph))
+        messages = Messages(**{k: np.full_like(v, 1e9 / 3) for k, v in zeros.items()})
+        energy = graph.energy(
+            np.zeros(len(graph.plane_costs), int), np.zeros(len(graph.edges), int)
+        )
+        assert energy - 1.0 <= certified_bound(graph, messages) <= energy
+
+
+def check_phases(graph):
+    """Every variable is updated once, and of no factor by two blocks of a phase."""
+    topology = build_topology(graph)
+    planes, labels = np.full(len(graph.plane_costs), -1), np.full(len(graph.edges), -1)
+    reduced = np.full(len(graph.edges), -1)
+    number, phase_of = 0, []
+    for k, phase in enumerate(topology.phases):
+        for block in phase:
+            for known, members in (
+                (planes, block.planes),
+                (labels, block.labels),
+                (reduced, block.edges),
+            ):
+                assert (known[members] == -1).all()
+                known[members] = number
+            number += 1
+            phase_of.append(k)
+    phase_of = np.array(phase_of)
+    for known in (planes, labels, reduced):
+        assert known.min(initial=0) >= 0
+    for met in (*planes[graph.edges], *labels[graph.junctions3], *labels[graph.junctions4]):
+        different = sorted(set(met))
+        assert len(set(phase_of[different])) == len(different)
+    for e, ends in enumerate(graph.edges):
+        # A plane needs the reduced table of its edge by the time that it is updated, and a label
+        # the messages of both planes, which nobody may be writing meanwhile.
+        assert reduced[e] == min(planes[ends])
+        for plane in planes[ends]:
+            assert plane == labels[e] or phase_of[plane] < phase_of[labels[e]]
+    return topology
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.integers(1, 4))
+def test_blocks_share_no_factor(seed, smallest):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SMALLEST_BLOCK", smallest)  # even small maps are cut
+        check_phases(some_graph(seed))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_blocks_of_any_graph_share_no_factor(seed):
+    """Factors at random, as no map has them; some variables are in none."""
+    rng = np.random.default_rng(seed)
+    n, e = rng.integers(2, 30), rng.integers(4, 40)
+    first = rng.integers(0, n - 1, e)
+    graph = FactorGraph(
+        edges=np.stack([first, rng.integers(first + 1, n)], axis=1).astype(np.int32),
+        plane_costs=np.zeros((n, 1)),
+        label_costs=np.zeros((e, 4)),
+        edge_costs=np.zeros((e, 4, 1, 1)),
+        junctions3=np.array([rng.permutation(e)[:3] for _ in range(9)], np.int32),
+        junction3_costs=np.zeros((4, 4, 4)),
+        junctions4=np.array([rng.permutation(e)[:4] for _ in range(3)], np.int32),
+        junction4_kinds=np.zeros(3, np.int32),
+        junction4_costs=np.zeros((4, 4, 4, 4, 4)),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SMALLEST_BLOCK", 1)
+        check_phases(graph)
+
+
+def test_a_map_of_many_segments_is_cut_into_blocks_of_like_size():
+    graph = paper_like(voronoi(80, 240, 600, 1), 1, 0)
+    blocks, borders, rest = check_phases(graph).phases
+    assert (len(blocks), len(borders)) == (4, 3)
+    assert min(len(block.planes) for block in blocks) > 0.15 * 600
+    assert sum(len(border.planes) for border in borders) < 0.2 * 600
+    assert len(rest[0].planes) == 0
+    assert len(rest[0].labels) < 0.02 * len(graph.edges)
+
+
+def test_bad_graphs_are_named():
+    graph = paper_like(small_map(3), 2, 0)
+    with pytest.raises(InputError, match="edge_costs"):
+        build_problem(replace(graph, edge_costs=np.full_like(graph.edge_costs, np.inf)))
+    with pytest.raises(InputError, match="counting numbers"):
+        build_problem(graph, plane_count=-1.0)
+    with pytest.raises(InputError, match="different variables"):
+        build_topology(replace(graph, edges=np.zeros_like(graph.edges)))
+    with pytest.raises(InputError, match="junctions3"):
+        build_topology(replace(graph, junctions3=graph.junctions3 + len(graph.edges)))
