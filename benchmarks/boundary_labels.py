@@ -20,10 +20,13 @@ import numpy as np
 from common import data_folder, record
 from slanted.boundary_label import BoundaryLabel
 from slanted.evaluation.datasets import Frame, find_frames
-from slanted.images.census import words_of_pair
+from slanted.images.census import census_of_pair
+from slanted.images.checks import grey_pair
 from slanted.inference.pcbp import infer
+from slanted.inference.terms import WholeImage
 from slanted.io import read_image
 from slanted.learning.ground_truth import find_truth
+from slanted.model.evidence import Evidence
 from slanted.model.planes import edge_planes
 from slanted.pipeline import estimate
 from slanted.regions import build_regions
@@ -44,8 +47,10 @@ def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:
     for noisy in noise_set(count, sigma, seed=0):
         scene = noisy.scene
         regions = build_regions(scene.segments, scene.left)
-        words = words_of_pair(scene.left, scene.right)
-        found.append(infer(regions, noisy.disparity, settings, words=words).labels)
+        census = census_of_pair(grey_pair(scene.left, scene.right))
+        found.append(
+            infer(WholeImage.of(regions, Evidence(noisy.disparity, census=census), settings)).labels
+        )
         exact.append(scene.labels)
     ours, true = np.concatenate(found), np.concatenate(exact)
     rows = {"all": 100 * float((ours == true).mean())}

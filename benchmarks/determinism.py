@@ -48,7 +48,7 @@ def estimate_all(inputs: Path, threads: int, output: Path) -> None:
             found |= {
                 f"{name}/disparity": result.disparity,
                 f"{name}/matched": result.matched,
-                f"{name}/segments": result.regions.labels,
+                f"{name}/segments": result.regions.label_image,
                 f"{name}/labels": result.labels,
             }
     names = {name: version(name) for name in PACKAGES}

@@ -13,10 +13,12 @@ from common import data_folder, record
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.metrics import evaluate, mean_metrics
 from slanted.inference.pcbp import infer
+from slanted.inference.terms import WholeImage
 from slanted.io import read_image
 from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
 from slanted.model.drawing import draw_disparity
+from slanted.model.evidence import Evidence
 from slanted.regions import build_regions
 from slanted.segmentation import segment
 from slanted.settings import MatchingSettings, Settings
@@ -60,7 +62,7 @@ def main() -> None:
         for proposals in PROPOSALS:
             chosen = {"inference.proposals": proposals, "inference.sweeps": str(arguments.sweeps)}
             settings = Settings.preset("paper").with_text({**SEGMENTS, **chosen, **BY_HAND})
-            found = infer(regions, matched, settings, threads=arguments.threads)
+            found = infer(WholeImage.of(regions, Evidence(matched), settings))
             if proposals == PROPOSALS[0]:
                 score("local fit", draw_disparity(regions, found.initial_planes))
             score(proposals, draw_disparity(regions, found.planes))

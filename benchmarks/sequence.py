@@ -36,13 +36,13 @@ def measure(step: float, videos: int, frames: int) -> dict[str, Any]:
             results = {}
             for name, known in (("alone", None), ("following", before)):
                 start = time.process_time()
-                results[name] = estimate(frame.left, frame.right, settings, remembered=known)
+                results[name] = estimate(frame.left, frame.right, settings, previous_frame=known)
                 seconds = time.process_time() - start
                 wrong = np.abs(results[name].disparity - frame.disparity)
                 if number:
                     shares = [100 * float((wrong > limit).mean()) for limit in (1, 3)]
                     sums[name].append([results[name].energy, *shares, seconds])
-            before = results["following"].remembered()
+            before = results["following"].previous_frame()
     energy = np.array([[row[0] for row in rows] for rows in sums.values()])
     means = {name: np.mean(rows, axis=0) for name, rows in sums.items()}
     return {

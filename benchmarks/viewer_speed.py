@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from common import record
-from slanted.inference.pcbp import Inference, Iteration
+from slanted.inference.outcome import Inference, Iteration
 from slanted.io import Calibration
 from slanted.matching import DisparityRange
 from slanted.model.drawing import draw_disparity, hidden_pixels

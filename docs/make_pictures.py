@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import slanted
 from slanted.evaluation.motorcycle import load_motorcycle
-from slanted.inference.pcbp import Snapshot
+from slanted.inference.outcome import Snapshot
 from slanted.matching.census_sgm import match_details
 from slanted.matching.disparity_range import disparity_range
 from slanted.model.drawing import draw_disparity
@@ -112,7 +112,7 @@ def motorcycle() -> None:
         [
             (left, "the left image of a pair"),
             (near(result.matched), "1 matching: black is unknown"),
-            (paint_boundaries(left, regions.labels), "2 segments, one plane each"),
+            (paint_boundaries(left, regions.label_image), "2 segments, one plane each"),
             (planes, "3 planes: colour is tilt, bright is near"),
             (labels, "4 boundaries: who hides whom"),
             (near(result.disparity), "5 the dense disparity"),
@@ -163,8 +163,8 @@ def motorcycle() -> None:
     save(
         "step-refinement",
         [
-            (paint_boundaries(left, first.regions.labels)[CROP], "segments at first"),
-            (paint_boundaries(left, regions.labels)[CROP], "moved and split"),
+            (paint_boundaries(left, first.regions.label_image)[CROP], "segments at first"),
+            (paint_boundaries(left, regions.label_image)[CROP], "moved and split"),
             (colour_error(before, truth)[CROP], error_legend("errors at first, px")),
             (colour_error(result.disparity, truth)[CROP], error_legend("in the end, px")),
         ],

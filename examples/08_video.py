@@ -10,7 +10,7 @@ from slanted.synthetic import make_video
 before = None
 for number, frame in enumerate(make_video(240, 160, frames=4, seed=7)):
     alone = slanted.estimate(frame.left, frame.right)
-    result = slanted.estimate(frame.left, frame.right, remembered=before)
-    before = result.remembered()
+    result = slanted.estimate(frame.left, frame.right, previous_frame=before)
+    before = result.previous_frame()
     errors = [evaluate(r.disparity, frame.disparity)["out-1px-all"] for r in (alone, result)]
     print(f"frame {number}: {errors[0]:.2f} % off by more than 1 px alone, {errors[1]:.2f} % told")

@@ -19,7 +19,7 @@ def lidar_potential(rows, columns, disparities):
     """Return the function that costs planes by how far measured points are off them."""
 
     def potential(regions, planes):
-        segment = regions.labels[rows, columns]  # the segment that each point lies in
+        segment = regions.label_image[rows, columns]  # the segment that each point lies in
         du = columns - regions.centre[segment, 0]
         dv = rows - regions.centre[segment, 1]
         alpha, beta, gamma = np.moveaxis(planes[segment], -1, 0)  # (points, N) each

@@ -17,7 +17,7 @@ def pixels_round(labels, x, y):
 
 def groups_at(regions, planes, kinds, x, y, tolerance):
     """Sets of segments that share a vertex at corner (x, y), with its disparity."""
-    around = pixels_round(regions.labels, x, y)
+    around = pixels_round(regions.label_image, x, y)
     kind_of = {frozenset(e): int(k) for e, k in zip(regions.edges.tolist(), kinds, strict=True)}
 
     def height(i):
@@ -61,11 +61,11 @@ def is_vertex(labels, x, y):
 
 def vertices(regions, planes, kinds, tolerance):
     """All vertices: (x, y, segments) to disparity."""
-    height, width = regions.labels.shape
+    height, width = regions.label_image.shape
     return {
         (x, y, group): disparity
         for y in range(height + 1)
         for x in range(width + 1)
-        if is_vertex(regions.labels, x, y)
+        if is_vertex(regions.label_image, x, y)
         for group, disparity in groups_at(regions, planes, kinds, x, y, tolerance).items()
     }

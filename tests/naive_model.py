@@ -136,7 +136,7 @@ def valid_four_way(labels, cycle):
 
 
 def energies(
-    labels, image, disparity, planes, edge_labels, settings, words, weights=None, own=None
+    labels, image, disparity, planes, edge_labels, settings, census, weights=None, own=None
 ):
     """The features of a solution; `edge_labels` are by pair i < j, `own` costs pixels of a plane."""
     points = naive.pixels_of(labels)
@@ -170,7 +170,9 @@ def energies(
         "crs": imp * crs,
         "col": col,
         "vis": sum(contradictions(points[i], disparity, planes[i]) for i in points),
-        "pho": sum(differing_bits(points[i], disparity, words, planes[i]) for i in points) * 4 / 62,
+        "pho": sum(differing_bits(points[i], disparity, census, planes[i]) for i in points)
+        * 4
+        / 62,
         "own": sum(own(points[i], planes[i]) for i in points) if own else 0.0,
     }
 
@@ -198,7 +200,7 @@ def contradictions(points, disparity, plane, slack=1.5):
     return count
 
 
-def differing_bits(points, disparity, words, plane, slack=1.5, most=28, hidden=20):
+def differing_bits(points, disparity, census, plane, slack=1.5, most=28, hidden=20):
     """Bits by which the views differ where a plane puts a fourth of the pixels."""
     (u, v), seen = centre(points), right_view(disparity)
     width, total = disparity.shape[1], 0.0
@@ -212,7 +214,7 @@ def differing_bits(points, disparity, words, plane, slack=1.5, most=28, hidden=2
             continue
         first = int(place)
         bits = [
-            (int(words.left[y, x]) ^ int(words.right[y, column])).bit_count()
+            (int(census.left[y, x]) ^ int(census.right[y, column])).bit_count()
             for column in (first, min(first + 1, width - 1))
         ]
         total += min(bits[0] + (place - first) * (bits[1] - bits[0]), most)

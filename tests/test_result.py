@@ -54,7 +54,7 @@ def test_the_front_segment_owns_an_occlusion_boundary(result):
     owners, regions = result.boundary_owners(), result.regions
     for edge, label in enumerate(result.labels):
         share = slice(*regions.boundary_start[edge : edge + 2])
-        own = regions.labels.ravel()[regions.boundary_pixels[share]]
+        own = regions.label_image.ravel()[regions.boundary_pixels[share]]
         front = {
             BoundaryLabel.LEFT_OCCLUSION: regions.edges[edge, 0],
             BoundaryLabel.RIGHT_OCCLUSION: regions.edges[edge, 1],

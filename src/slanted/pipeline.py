@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.images import Image
-    from slanted.inference.pcbp import Watch
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.outcome import Watch
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
+    from slanted.model.evidence import Evidence
     from slanted.model.user_potential import Potential
     from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
@@ -38,7 +39,7 @@ def estimate(
     valid: Any = None,
     segments: Any = None,
     potential: Potential | None = None,
-    remembered: Remembered | None = None,
+    previous_frame: PreviousFrame | None = None,
     backend: Backend | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
@@ -53,27 +54,24 @@ def estimate(
     settings
         All parameters; by default the preset ``default``.
     disparity
-        An initial disparity of your own, (H, W) pixels with NaN for unknown; the matcher is then
-        not run.
+        Your own initial disparity, (H, W) pixels with NaN for unknown, instead of the matcher's.
     valid
-        Mask of the pixels of `disparity` that are to be believed.
+        Mask of the pixels of `disparity` to use; the others count as unknown.
     segments
-        A label image of your own, (H, W) integers; the image is then not segmented, nor are the
-        segments refined.
+        Your own label image, (H, W) integers, instead of superpixels; it is not refined.
     potential
-        A potential of your own: a function that gives the cost of planes of segments, weighed by
-        ``model.weights.own``; see
-        `slanted.model.user_potential.Potential`. Not for images in tiles.
-    remembered
-        Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
+        Your own potential: a function that returns the cost of planes of segments, weighted by
+        ``model.weights.own``; see `slanted.model.user_potential.Potential`. Not for tiled images.
+    previous_frame
+        Planes of the last frame of a video, from `Result.previous_frame`, as further proposals.
     backend
         Workers for the tiles of a large image, from `slanted.runtime.workers`; by default this
-        process.
+        process does all the work.
     progress
         Called with each stage's name as it starts.
     watch
-        Called with a `slanted.inference.pcbp.Snapshot` before and after every outer iteration;
-        what it raises ends the run.
+        Called with a `slanted.inference.outcome.Snapshot` before and after every outer iteration;
+        raising an error ends the run.
     names
         What errors and warnings call the images, such as their files.
 
@@ -92,20 +90,12 @@ def estimate(
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
        Estimation", ECCV 2012.
     """
-    from slanted.images.checks import check_pair
-    from slanted.runtime.threads import thread_limit
-    from slanted.tiles.stages import tiles_of
-
-    settings = settings or Settings()
-    left, right = check_pair(left, right, names)
-    stage = _Stages(progress)
-    if remembered is not None and remembered.labels.shape != left.shape[:2]:
-        remembered = None  # another camera: its planes mean nothing here
-    with thread_limit(settings.threads) as threads:
-        tiled = tiles_of(left, settings, threads, backend)
-        explain = _Explanation(settings, stage, tiled, potential, remembered, watch)
-        found = _match(left, right, settings, disparity, valid, stage, tiled, names)
-        return explain(left, right, found, found.weights(settings), segments)
+    with _prepared(left, right, settings, progress, names, backend) as pair:
+        if previous_frame is not None and previous_frame.label_image.shape != pair.left.shape[:2]:
+            previous_frame = None  # from another camera: its planes mean nothing here
+        run = replace(pair, potential=potential, previous_frame=previous_frame, watch=watch)
+        found = _match(run) if disparity is None else _take(run, disparity, valid)
+        return _explain(run, found, found.pixel_weights(run.settings), segments)
 
 
 def reestimate(
@@ -135,101 +125,11 @@ def reestimate(
     potential, progress, watch
         As for `estimate`.
     """
-    from slanted.images.checks import check_pair
-    from slanted.runtime.threads import thread_limit
-    from slanted.tiles.stages import tiles_of
-
-    left, right = check_pair(left, right)
-    stage = _Stages(progress)
-    found = _Matched(result.matched, None, result.searched, result.rectification)
-    segments = result.regions.labels if keep_segments else None
-    with thread_limit(settings.threads) as threads:
-        tiled = tiles_of(left, settings, threads, None)
-        explain = _Explanation(settings, stage, tiled, potential, None, watch)
-        return explain(left, right, found, result.weights, segments)
-
-
-@dataclass(frozen=True)
-class _Explanation:
-    """Explains matches by planes: segments, their graph, inference and refinement."""
-
-    settings: Settings
-    stage: _Stages
-    tiled: TiledStages | None
-    potential: Potential | None
-    remembered: Remembered | None
-    watch: Watch | None
-
-    def __post_init__(self) -> None:
-        if self.tiled is not None and self.potential is not None:
-            raise InputError(
-                "potential: images in tiles cannot have one; raise tiles.above to "
-                "work on the image as a whole"
-            )
-
-    def __call__(
-        self,
-        left: Image,
-        right: Image,
-        found: _Matched,
-        weights: NDArray[np.float32] | None,
-        segments: Any,
-    ) -> Result:
-        from slanted.images.census import words_of_pair
-        from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
-        from slanted.refinement.refine import infer_and_refine
-        from slanted.refinement.rim import views_of_pair
-        from slanted.regions import build_regions, labels_from_user
-        from slanted.segmentation import segment
-
-        settings, tiled, matched = self.settings, self.tiled, found.disparity
-        bands = None if tiled is None else tiled.band_pixels(left)
-        with self.stage("segmentation"):
-            if segments is None:
-                labels = segment(left, settings.segmentation, matched, band_pixels=bands)
-            else:
-                labels = labels_from_user(segments, left.shape[:2])
-        with self.stage("regions"):
-            first = [build_regions(labels, left, trusted=True)]
-            del labels
-        with self.stage("inference"):
-            wanted = settings.model.weights.pho > 0 and tiled is None
-            words = words_of_pair(left, right) if wanted else None
-            # The largest images have no memory left for rims.
-            rims = settings.refinement.rim > 0 and bands is None
-            views = views_of_pair(left, right) if rims else None
-            terms = None if tiled is None else tiled.terms(left, right, matched, weights)
-            del right
-            regions, inference = infer_and_refine(
-                left,
-                first.pop(),  # and keep none: they are let go when they are refined
-                matched,
-                settings,
-                rounds=settings.refinement.rounds if segments is None else 0,
-                weights=weights,
-                words=words,
-                own=self.potential,
-                views=views,
-                remembered=self.remembered,
-                watch=self.watch,
-                terms=terms,
-            )
-            limits = drawn_range(settings, found.searched, matched)
-            dense = draw_disparity(regions, inference.planes, *limits)
-            occluded = hidden_pixels(dense)
-        return Result(
-            disparity=dense,
-            matched=matched,
-            occluded=occluded,
-            regions=regions,
-            inference=inference,
-            settings=settings,
-            seconds=self.stage.seconds,
-            searched=found.searched,
-            rectification=found.rectification,
-            weights=weights,
-            words=words,
-        )
+    segments = result.regions.label_image if keep_segments else None
+    found = _Matches(result.matched, None, result.searched, result.rectification)
+    with _prepared(left, right, settings, progress) as pair:
+        run = replace(pair, potential=potential, watch=watch)
+        return _explain(run, found, result.pixel_weights, segments)
 
 
 def match_pair(
@@ -251,30 +151,144 @@ def match_pair(
     seconds
         Wall time of each stage.
     """
-    from slanted.images.checks import check_pair
-    from slanted.runtime.threads import thread_limit
-    from slanted.tiles.stages import tiles_of
+    with _prepared(left, right, settings, progress, names) as run:
+        return _match(run).disparity, run.stage.seconds
 
-    settings = settings or Settings()
-    stage = _Stages(progress)
-    left, right = check_pair(left, right, names)
-    with thread_limit(settings.threads) as threads:
-        tiled = tiles_of(left, settings, threads, None)
-        found = _match(left, right, settings, None, None, stage, tiled, names)
-    return found.disparity, stage.seconds
+
+def _explain(
+    run: _Run, found: _Matches, pixel_weights: NDArray[np.float32] | None, segments: Any
+) -> Result:
+    """Explain matches by planes: superpixels, inference and refinement in turns, drawing."""
+    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.refinement.refine import infer_and_refine
+
+    settings, stage = run.settings, run.stage
+    evidence = _gather(run, found.disparity, pixel_weights)
+    regions, inference = infer_and_refine(
+        # Nothing here keeps the first segments: a large image has no room for them once refined.
+        _label_image(run, found.disparity, segments),
+        evidence,
+        settings if run.band_pixels is None else _without_rims(settings),
+        rounds=settings.refinement.rounds if segments is None else 0,
+        terms_of=None if run.tiled is None else run.tiled.terms_of(evidence),
+        previous_frame=run.previous_frame,
+        watch=run.watch,
+        stage=stage,
+    )
+    with stage("drawing"):
+        limits = drawn_range(settings, found.searched, found.disparity)
+        disparity = draw_disparity(regions, inference.planes, *limits)
+        occluded = hidden_pixels(disparity)
+    return Result(
+        disparity=disparity,
+        matched=found.disparity,
+        occluded=occluded,
+        regions=regions,
+        inference=inference,
+        settings=settings,
+        seconds=stage.seconds,
+        searched=found.searched,
+        rectification=found.rectification,
+        pixel_weights=pixel_weights,
+        census=evidence.census,
+    )
+
+
+def _without_rims(settings: Settings) -> Settings:
+    """Leave out the rims, for which the largest images have no memory left."""
+    return replace(settings, refinement=replace(settings.refinement, rim=0))
+
+
+def _label_image(run: _Run, matched: NDArray[np.float32], segments: Any) -> NDArray[np.int32]:
+    """Return the first segments: the user's, or superpixels."""
+    from slanted.regions import label_image_from_user
+    from slanted.segmentation import segment
+
+    with run.stage("segmentation"):
+        if segments is not None:
+            return label_image_from_user(segments, run.left.shape[:2])
+        return segment(run.left, run.settings.segmentation, matched, band_pixels=run.band_pixels)
+
+
+def _gather(
+    run: _Run, matched: NDArray[np.float32], pixel_weights: NDArray[np.float32] | None
+) -> Evidence:
+    """Return the evidence of the pair, with what the settings have a use for."""
+    from slanted.images.census import census_of_pair
+    from slanted.images.checks import grey_pair
+    from slanted.model.evidence import Evidence
+
+    photometric = run.settings.model.weights.pho > 0
+    with run.stage("evidence"):
+        wanted = photometric or run.settings.refinement.rim > 0
+        grey = grey_pair(run.left, run.right) if wanted else None
+        # Tiles make their own census words, one tile at a time.
+        census = census_of_pair(grey) if grey and photometric and run.tiled is None else None
+    return Evidence(
+        matched, pixel_weights, left=run.left, grey=grey, census=census, potential=run.potential
+    )
+
+
+def _match(run: _Run) -> _Matches:
+    """Find the initial disparity D(p)."""
+    import numpy as np
+
+    from slanted.matching import find_matches
+
+    rectification, searched = _first_look(run, with_range=True)
+    with run.stage("matching"):
+        if run.tiled is None:
+            found = find_matches(run.left, run.right, run.settings.matching, searched)
+        else:
+            found = run.tiled.match(run.left, run.right, searched)
+        if not np.isfinite(found[0]).any():
+            raise InputError(
+                f"{', '.join(run.names)}: no pixel could be matched; check that both images show "
+                "one scene and that the disparity range covers it"
+            )
+    return _Matches(*found, searched, rectification)
+
+
+def _take(run: _Run, disparity: Any, valid: Any) -> _Matches:
+    """Check the user's initial disparity."""
+    from slanted.matching.user_disparity import given_disparity
+
+    rectification, _ = _first_look(run, with_range=False)
+    with run.stage("matching"):
+        below_zero = run.settings.matching.min_disparity < 0
+        size = run.left.shape[:2]
+        given = given_disparity(disparity, size, valid=valid, allow_negative=below_zero)
+    return _Matches(given, None, None, rectification)
+
+
+def _first_look(run: _Run, *, with_range: bool) -> tuple[RectificationCheck | None, Any]:
+    """Check that the pair is rectified, and find its range of disparities."""
+    from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.rectification import judge_rectification, measure_rectification
+    from slanted.runtime.threads import together
+
+    left, right, matching = run.left, run.right, run.settings.matching
+    rules, lowest = run.settings.rectification, run.settings.matching.min_disparity
+    with run.stage("first look"):
+        rectification, searched = together(
+            lambda: None if rules.check == "off" else measure_rectification(left, right, lowest),
+            lambda: disparity_range(left, right, matching) if with_range else None,
+        )
+        judge_rectification(rectification, left, right, rules, run.names)
+    return rectification, searched
 
 
 @dataclass(frozen=True, eq=False)
-class _Matched:
-    """The initial disparity D(p), what was searched, and what the check of the pair found."""
+class _Matches:
+    """The initial disparity D(p), the range that was searched, and the check of the pair."""
 
     disparity: NDArray[np.float32]
     confidence: NDArray[np.float32] | None
     searched: DisparityRange | None
     rectification: RectificationCheck | None
 
-    def weights(self, settings: Settings) -> NDArray[np.float32] | None:
-        """Return how much each pixel counts: its confidence, 1 on average over F."""
+    def pixel_weights(self, settings: Settings) -> NDArray[np.float32] | None:
+        """Return how much each match counts: its confidence, scaled to 1 on average over F."""
         import numpy as np
 
         if not settings.model.confidence:
@@ -289,47 +303,68 @@ class _Matched:
         return self.confidence / np.float32(mean) if mean > 0 else None
 
 
-def _match(
-    left: Image,
-    right: Image,
-    settings: Settings,
-    disparity: Any,
-    valid: Any,
-    stage: _Stages,
-    tiled: TiledStages | None,
-    names: tuple[str, str],
-) -> _Matched:
-    import numpy as np
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A checked pair, and everything that the stages of a run share."""
 
-    from slanted.matching import find_matches
-    from slanted.matching.disparity_range import disparity_range
-    from slanted.matching.rectification import judge_rectification, measure_rectification
-    from slanted.matching.user_disparity import given_disparity
-    from slanted.runtime.threads import together
+    left: Image
+    right: Image
+    names: tuple[str, str]
+    settings: Settings
+    stage: _Stages
+    tiled: TiledStages | None
+    potential: Potential | None = None
+    previous_frame: PreviousFrame | None = None
+    watch: Watch | None = None
 
-    low, rules = settings.matching.min_disparity, settings.rectification
-    with stage("first look"):
-        rectification, searched = together(
-            lambda: None if rules.check == "off" else measure_rectification(left, right, low),
-            lambda: disparity_range(left, right, settings.matching) if disparity is None else None,
-        )
-        judge_rectification(rectification, left, right, rules, names)
-    if disparity is not None:
-        with stage("matching"):
-            size = left.shape[:2]
-            given = given_disparity(disparity, size, valid=valid, allow_negative=low < 0)
-        return _Matched(given, None, None, rectification)
-    with stage("matching"):
-        if tiled is None:
-            matched, confidence = find_matches(left, right, settings.matching, searched)
-        else:
-            matched, confidence = tiled.match(left, right, searched)
-        if not np.isfinite(matched).any():
+    def __post_init__(self) -> None:
+        if self.tiled is not None and self.potential is not None:
             raise InputError(
-                f"{', '.join(names)}: no pixel could be matched; check that both images show one "
-                "scene and that the disparity range covers it"
+                "potential: images in tiles cannot have one; raise tiles.above to "
+                "work on the image as a whole"
             )
-    return _Matched(matched, confidence, searched, rectification)
+
+    @property
+    def band_pixels(self) -> int | None:
+        """Pixels of the bands in which the image is segmented; None if it is done at once."""
+        return None if self.tiled is None else self.tiled.band_pixels(self.left)
+
+
+@contextmanager
+def _prepared(
+    left: Any,
+    right: Any,
+    settings: Settings | None,
+    progress: Progress | None,
+    names: tuple[str, str] = ("left", "right"),
+    backend: Backend | None = None,
+) -> Iterator[_Run]:
+    """Check a pair and limit the threads while its stages run."""
+    from slanted.images.checks import check_pair
+    from slanted.runtime.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
+
+    settings = settings or Settings()
+    left, right = check_pair(left, right, names)
+    with thread_limit(settings.threads) as threads:
+        tiled = tiles_of(left, settings, threads, backend)
+        yield _Run(left, right, names, settings, _Stages(progress), tiled)
+
+
+class _Stages:
+    """Names and times the stages of a run; a stage that runs again adds to its time."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        if self.progress is not None:
+            self.progress(name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 class Matcher:
@@ -355,19 +390,3 @@ class Matcher:
         Unlike OpenCV's, the disparity is in pixels, not sixteenths, and has no holes.
         """
         return estimate(left, right, self.settings)
-
-
-class _Stages:
-    """Names and times the stages of a run."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.progress = progress
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        if self.progress is not None:
-            self.progress(name)
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start

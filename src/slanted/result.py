@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.images.census import Words
-    from slanted.inference.pcbp import Inference
-    from slanted.inference.previous_frame import Remembered
+    from slanted.images.census import CensusPair
+    from slanted.inference.outcome import Inference
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
@@ -44,9 +44,9 @@ class Result:
         The disparities that were searched; None if the initial disparity was given.
     rectification
         What the check of the pair found; None if it was off or said nothing.
-    weights
+    pixel_weights
         How much each pixel of `matched` counts (``model.confidence``); None if all count alike.
-    words
+    census
         Census words of both views, if φ_pho has a weight; not kept on disk.
     """
 
@@ -59,8 +59,8 @@ class Result:
     seconds: dict[str, float]
     searched: DisparityRange | None = None
     rectification: RectificationCheck | None = None
-    weights: NDArray[np.float32] | None = None
-    words: Words | None = None
+    pixel_weights: NDArray[np.float32] | None = None
+    census: CensusPair | None = None
 
     @property
     def planes(self) -> NDArray[np.float64]:
@@ -90,24 +90,26 @@ class Result:
     @property
     def gap(self) -> float:
         """How far the energy can be above the optimum over the last particles, as a share of it."""
-        from slanted.inference.pcbp import Iteration
+        from slanted.inference.outcome import Iteration
 
         return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
-    def remembered(self) -> Remembered:
+    def previous_frame(self) -> PreviousFrame:
         """Return what the next frame of a video may be told of this one; see `estimate`."""
-        from slanted.inference.previous_frame import Remembered
+        from slanted.inference.previous_frame import PreviousFrame
 
-        return Remembered(self.regions.labels, self.regions.centre, self.planes)
+        return PreviousFrame(self.regions.label_image, self.regions.centre, self.planes)
 
     def local_planes(self) -> NDArray[np.float64]:
         """Return the planes that each segment's own matches say, (n, 3), for comparison."""
         from slanted.inference.local_fit import fit_local_planes
+        from slanted.model.evidence import Evidence
         from slanted.model.observations import observe
         from slanted.model.planes import lowest_disparity
 
         lowest = lowest_disparity(self.settings)
-        seen = observe(self.regions, self.matched, self.weights, lowest)
+        evidence = Evidence(self.matched, self.pixel_weights)
+        seen = observe(self.regions, evidence, lowest, with_census=False)
         planes = fit_local_planes(self.regions, seen, self.settings.model.truncation)
         planes[:, 2] += lowest
         return planes
@@ -125,7 +127,7 @@ class Result:
         regions = self.regions
         edge = np.repeat(np.arange(len(self.labels)), np.diff(regions.boundary_start))
         label = self.labels[edge]
-        owner = regions.labels.reshape(-1)[regions.boundary_pixels]
+        owner = regions.label_image.reshape(-1)[regions.boundary_pixels]
         left, right = regions.edges[edge].T
         owner = np.where(label == BoundaryLabel.LEFT_OCCLUSION, left, owner)
         return np.where(label == BoundaryLabel.RIGHT_OCCLUSION, right, owner)

@@ -175,8 +175,9 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert len(said) == 1, stderr
     assert message in said[0]
     others = [line for line in stderr.splitlines() if line not in said]
-    stages = {"first look", "matching", "segmentation", "regions"}
-    assert set(others) <= stages | {"inference"}
+    stages = {"first look", "matching", "evidence", "segmentation", "regions", "inference"}
+    stages |= {"refinement", "drawing"}
+    assert set(others) <= stages
     assert sorted(files.rglob("*")) == before, "something was written"
 
 

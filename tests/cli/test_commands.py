@@ -20,9 +20,14 @@ from slanted.settings import Settings
 STAGES = [
     "first look",
     "matching",
+    "evidence",
     "segmentation",
     "regions",
     "inference",
+    "refinement",
+    "regions",
+    "inference",
+    "drawing",
 ]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 
@@ -327,7 +332,7 @@ def check_meshes(folder):
         np.testing.assert_array_equal(opened.faces, mesh.faces)
     middle = mesh.corners[mesh.faces].mean(axis=1)
     u, v = np.rint(middle).astype(int).T
-    np.testing.assert_array_equal(result.regions.labels[v, u], mesh.segment)
+    np.testing.assert_array_equal(result.regions.label_image[v, u], mesh.segment)
 
     vertices_of = [set() for _ in range(result.regions.count)]
     for face, segment in zip(mesh.faces.tolist(), mesh.segment.tolist(), strict=True):

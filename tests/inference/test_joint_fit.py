@@ -17,6 +17,7 @@ from slanted.inference.local_fit import (
 from slanted.inference.pcbp import data_scale
 from slanted.model.drawing import draw_planes
 from slanted.model.energy import energy
+from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
 from slanted.regions import build_regions
 from slanted.runtime.threads import thread_limit
@@ -49,7 +50,7 @@ def test_no_other_planes_have_a_lower_quadratic_energy(scene, regions):
     rng = np.random.default_rng(1)
     model = Settings().with_text({"model.truncation": "1000"}).model
     model = type(model)(**{**vars(model), "weights": MODEL.weights})
-    observed, labels = observe(regions, scene.disparity), joined(scene)
+    observed, labels = observe(regions, Evidence(scene.disparity)), joined(scene)
     start = fit_local_planes(regions, observed, 5.0)
     best = fit_jointly(regions, observed, start, labels, model)
     least = energy(regions, observed, best, labels, model).total(model.weights)
@@ -102,7 +103,7 @@ def test_slopes_reach_segments_without_matches(scene):
     wall = (40 - 0.25 * np.arange(96))[None].repeat(24, axis=0).astype(np.float32)
     disparity = wall.copy()
     disparity[:, 48:] = np.nan
-    observed = observe(regions, disparity)
+    observed = observe(regions, Evidence(disparity))
     level = np.tile([0.0, 0.0, 20.0], (8, 1))
     level[:4] = fit_local_planes(regions, observed, 3.0)[:4]
     found = fit_jointly(regions, observed, level, np.zeros(7, np.int32), MODEL)
@@ -112,7 +113,7 @@ def test_slopes_reach_segments_without_matches(scene):
 
 def test_what_nothing_holds_stays(scene, regions):
     planes = np.tile([0.1, -0.2, 9.0], (regions.count, 1))
-    unknown = observe(regions, np.full(scene.disparity.shape, np.nan))
+    unknown = observe(regions, Evidence(np.full(scene.disparity.shape, np.nan)))
     occluded = np.full(len(regions.edges), BoundaryLabel.LEFT_OCCLUSION, np.int32)
     np.testing.assert_allclose(
         fit_jointly(regions, unknown, planes, occluded, MODEL), planes, atol=1e-9
@@ -122,7 +123,7 @@ def test_what_nothing_holds_stays(scene, regions):
 @pytest.mark.parametrize("offset", [0, 1, 7, 12])
 def test_residuals_are_of_every_fifth_match_of_the_whole(scene, regions, offset):
     planes = np.random.default_rng(1).normal(0, 1, (regions.count, 3))
-    observed = observe(regions, np.where(scene.disparity > 9, np.nan, scene.disparity))
+    observed = observe(regions, Evidence(np.where(scene.disparity > 9, np.nan, scene.disparity)))
     matches = observed.segments
     number = matches.start[:-1] + offset * np.arange(regions.count)  # as if others lay between
     expected = [
@@ -155,7 +156,7 @@ def test_noise_is_estimated_and_scales_the_data(scene, regions):
     for sigma in (0.1, 0.3, 0.9):
         noisy = scene.disparity + rng.normal(0, sigma, scene.disparity.shape)
         noisy[rng.random(noisy.shape) < 0.03] += 30  # outliers
-        observed = observe(regions, noisy)
+        observed = observe(regions, Evidence(noisy))
         found = match_noise(observed, fit_local_planes(regions, observed, 3.0))
         assert found == pytest.approx(sigma, rel=0.15)
     model = Settings().model
@@ -163,7 +164,7 @@ def test_noise_is_estimated_and_scales_the_data(scene, regions):
     assert data_scale(model.noise / 2, model) == pytest.approx(4)
     assert data_scale(0.0, model) == 8
     assert data_scale(99.0, model) == 0.5
-    unknown = observe(regions, np.full(scene.disparity.shape, np.nan))
+    unknown = observe(regions, Evidence(np.full(scene.disparity.shape, np.nan)))
     assert match_noise(unknown, np.zeros((regions.count, 3))) == 0
     paper = Settings().with_text({"model.noise": "0"}).model
     assert data_scale(0.1, paper) == 1

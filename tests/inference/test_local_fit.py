@@ -10,6 +10,7 @@ from slanted.inference.local_fit import fill_from_neighbours, fit_local_planes
 from slanted.inference.particles import propose
 from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.drawing import draw_disparity, hidden_pixels
+from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
@@ -28,7 +29,7 @@ def regions(scene):
 
 
 def test_exact_matches_give_exact_planes(scene, regions):
-    observed = observe(regions, scene.disparity)
+    observed = observe(regions, Evidence(scene.disparity))
     planes = fit_local_planes(regions, observed, 5.0)
     np.testing.assert_allclose(draw_disparity(regions, planes), scene.disparity, atol=1e-3)
 
@@ -38,7 +39,7 @@ def test_a_third_of_wild_matches_is_shrugged_off(scene, regions):
     disparity = scene.disparity.copy()
     wild = rng.random(disparity.shape) < 0.33
     disparity[wild] = rng.uniform(0, 60, wild.sum())
-    planes = fit_local_planes(regions, observe(regions, disparity), 5.0)
+    planes = fit_local_planes(regions, observe(regions, Evidence(disparity)), 5.0)
     error = np.abs(draw_disparity(regions, planes) - scene.disparity)
     assert np.median(error) < 0.3
     assert (error > 3).mean() < 0.05
@@ -48,7 +49,7 @@ def test_segments_without_matches_continue_the_farthest_neighbour(scene, regions
     disparity = scene.disparity.copy()
     empty = 40
     disparity[scene.segments == empty] = np.nan
-    planes = fit_local_planes(regions, observe(regions, disparity), 5.0)
+    planes = fit_local_planes(regions, observe(regions, Evidence(disparity)), 5.0)
     others = regions.neighbours(empty)
     shift = regions.centre[empty] - regions.centre[others]
     extended = shifted_planes(planes[others], shift)
@@ -59,7 +60,7 @@ def test_few_or_narrow_matches_make_a_level_plane(scene, regions):
     disparity = np.full(scene.disparity.shape, np.nan, np.float32)
     rows, columns = np.nonzero(scene.segments == 30)
     disparity[rows[:4], columns[:4]] = 20  # four pixels in a row, and nothing else anywhere
-    planes = fit_local_planes(regions, observe(regions, disparity), 5.0)
+    planes = fit_local_planes(regions, observe(regions, Evidence(disparity)), 5.0)
     assert (draw_disparity(regions, planes) == 20).all()
 
 
@@ -131,7 +132,7 @@ def test_negative_disparities_are_lifted(regions):
 @pytest.mark.parametrize("count", [1, 2, 3, 10])
 def test_proposals(scene, regions, kind, count):
     options = Settings().with_text({"inference.proposals": kind, "inference.particles": str(count)})
-    observed = observe(regions, scene.disparity)
+    observed = observe(regions, Evidence(scene.disparity))
     planes = fit_local_planes(regions, observed, 5.0)
     labels = scene.labels.astype(np.int32)
     drawn = [propose(regions, observed, planes, labels, t, options) for t in (0, 0, 3)]
@@ -146,7 +147,7 @@ def test_proposals(scene, regions, kind, count):
 
 def test_the_papers_deviations(scene, regions):
     options = Settings().with_text({"inference.proposals": "paper", "inference.particles": "300"})
-    observed = observe(regions, scene.disparity)
+    observed = observe(regions, Evidence(scene.disparity))
     planes = np.zeros((regions.count, 3))
     for t in (0, 4):
         drawn = propose(regions, observed, planes, scene.labels, t, options)
@@ -157,7 +158,7 @@ def test_the_papers_deviations(scene, regions):
 def test_a_single_segment_has_no_neighbours_to_ask():
     one = build_regions(np.zeros((9, 12), np.int32), np.zeros((9, 12, 3), np.uint8))
     disparity = np.tile(np.arange(12, dtype=np.float32), (9, 1))
-    observed = observe(one, disparity)
+    observed = observe(one, Evidence(disparity))
     planes = fit_local_planes(one, observed, 5.0)
     np.testing.assert_allclose(planes, [[1, 0, 5.5]], atol=1e-9)
     drawn = propose(one, observed, planes, np.zeros(0, np.int32), 0, Settings())

@@ -7,7 +7,9 @@ import pytest
 
 from slanted.evaluation.metrics import evaluate
 from slanted.inference.pcbp import infer
+from slanted.inference.terms import WholeImage
 from slanted.model.drawing import draw_disparity
+from slanted.model.evidence import Evidence
 from slanted.regions import build_regions
 from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
@@ -40,7 +42,7 @@ def noisy(scene, sigma=1.0, holes=0.3):
 @pytest.mark.parametrize("proposals", ["paper+incumbent", "mixture"])
 def test_the_energy_never_rises_and_stays_above_its_bound(scene, regions, proposals):
     settings = SETTINGS.with_text({"inference.proposals": proposals})
-    found = infer(regions, noisy(scene), settings)
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene)), settings))
     energies = [found.initial_energy, *(step.energy for step in found.iterations)]
     assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(energies))
     assert all(step.bound <= step.energy + 1e-6 for step in found.iterations)
@@ -50,13 +52,17 @@ def test_the_energy_never_rises_and_stays_above_its_bound(scene, regions, propos
 
 
 def test_the_papers_sampling_runs_too(scene, regions):
-    found = infer(regions, noisy(scene), SETTINGS.with_text({"inference.proposals": "paper"}))
+    found = infer(
+        WholeImage.of(
+            regions, Evidence(noisy(scene)), SETTINGS.with_text({"inference.proposals": "paper"})
+        )
+    )
     assert len(found.iterations) == 3
     assert np.isfinite(found.planes).all()
 
 
 def test_labels_and_planes_of_a_clean_scene_are_recovered(scene, regions):
-    found = infer(regions, noisy(scene, sigma=0.2), SETTINGS)
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene, sigma=0.2)), SETTINGS))
     assert (found.labels == scene.labels).mean() > 0.93
     error = evaluate(draw_disparity(regions, found.planes), scene.disparity)
     assert error["out-1px-all"] < 3
@@ -67,7 +73,7 @@ def test_inference_beats_the_local_fit_on_the_papers_noise():
     before, after = [], []
     for one in noise_set(4, 2.0, seed=7):
         regions = build_regions(one.scene.segments, one.scene.left)
-        found = infer(regions, one.disparity, SETTINGS)
+        found = infer(WholeImage.of(regions, Evidence(one.disparity), SETTINGS))
         for planes, errors in ((found.initial_planes, before), (found.planes, after)):
             errors.append(evaluate(draw_disparity(regions, planes), one.scene.disparity)["rms-all"])
     assert np.mean(after) < 0.7 * np.mean(before)
@@ -77,19 +83,24 @@ def test_the_same_bytes_for_any_number_of_threads(scene, regions):
     results = []
     for threads in (1, 2, 3):
         with thread_limit(threads):
-            results.append(infer(regions, noisy(scene), SETTINGS))
+            results.append(infer(WholeImage.of(regions, Evidence(noisy(scene)), SETTINGS)))
     for other in results[1:]:
         assert results[0].planes.tobytes() == other.planes.tobytes()
         assert results[0].labels.tobytes() == other.labels.tobytes()
         assert results[0].iterations == other.iterations
-    changed = infer(regions, noisy(scene), SETTINGS.with_text({"seed": "1"}))
+    changed = infer(
+        WholeImage.of(regions, Evidence(noisy(scene)), SETTINGS.with_text({"seed": "1"}))
+    )
     assert changed.planes.tobytes() != results[0].planes.tobytes()
 
 
 def test_a_range_below_zero_is_the_same_problem_shifted(scene, regions):
     disparity = noisy(scene)
     shifted = SETTINGS.with_text({"matching.min_disparity": "-50"})
-    plain, low = infer(regions, disparity, SETTINGS), infer(regions, disparity - 50, shifted)
+    plain, low = (
+        infer(WholeImage.of(regions, Evidence(disparity), SETTINGS)),
+        infer(WholeImage.of(regions, Evidence(disparity - 50), shifted)),
+    )
     np.testing.assert_allclose(low.planes, plain.planes - [0, 0, 50], atol=1e-4)
     np.testing.assert_array_equal(low.labels, plain.labels)
     assert low.energies.total(shifted.model.weights) == pytest.approx(
@@ -98,7 +109,11 @@ def test_a_range_below_zero_is_the_same_problem_shifted(scene, regions):
 
 
 def test_without_iterations_the_local_fit_is_labelled(scene, regions):
-    found = infer(regions, noisy(scene), SETTINGS.with_text({"inference.iterations": "0"}))
+    found = infer(
+        WholeImage.of(
+            regions, Evidence(noisy(scene)), SETTINGS.with_text({"inference.iterations": "0"})
+        )
+    )
     np.testing.assert_array_equal(found.planes, found.initial_planes)
     assert found.iterations == ()
     energy = found.energies.total(SETTINGS.model.weights)
@@ -110,7 +125,7 @@ def test_without_iterations_the_local_fit_is_labelled(scene, regions):
 def test_one_segment_and_confidence():
     disparity = np.tile(np.linspace(3, 9, 20, dtype=np.float32), (12, 1))
     one = build_regions(np.zeros((12, 20), np.int32), np.zeros((12, 20, 3), np.uint8))
-    found = infer(one, disparity, SETTINGS)
+    found = infer(WholeImage.of(one, Evidence(disparity), SETTINGS))
     np.testing.assert_allclose(draw_disparity(one, found.planes), disparity, atol=1e-3)
     assert found.confidence.shape == (1,)
     assert found.confidence[0] >= 0
@@ -123,7 +138,7 @@ def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
     disparity = noisy(scene)
     wild = doubtful[scene.segments]
     disparity[wild] = rng.uniform(4, 60, wild.sum()).astype(np.float32)
-    found = infer(regions, disparity, SETTINGS)
+    found = infer(WholeImage.of(regions, Evidence(disparity), SETTINGS))
     low, high = found.confidence[doubtful], found.confidence[~doubtful]
     assert np.median(low) < np.median(high)
     assert (low[:, None] < high[None]).mean() > 0.7
@@ -131,7 +146,7 @@ def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
 
 def test_a_watcher_sees_every_iteration(scene, regions):
     seen = []
-    found = infer(regions, noisy(scene), SETTINGS, watch=seen.append)
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene)), SETTINGS), watch=seen.append)
     assert seen[0].iteration is None
     np.testing.assert_array_equal(seen[0].planes, found.initial_planes)
     assert tuple(snapshot.iteration for snapshot in seen[1:]) == found.iterations

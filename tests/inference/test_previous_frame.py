@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slanted import Settings, estimate
-from slanted.inference.previous_frame import SAMPLE, Remembered
-from slanted.regions import build_regions, labels_from_user
+from slanted.inference.previous_frame import SAMPLE, PreviousFrame
+from slanted.regions import build_regions, label_image_from_user
 from slanted.synthetic import make_video
 
 
 def blocks(rng, height, width, size):
     labels = np.repeat(np.repeat(rng.integers(0, 9, (9, 9)), size, 0), size, 1)[:height, :width]
-    return labels_from_user(labels, (height, width))
+    return label_image_from_user(labels, (height, width))
 
 
 @settings(deadline=None)
@@ -24,10 +24,10 @@ def test_planes_under_a_segment_by_how_much_of_it_they_cover(seed, count):
     now, last = build_regions(blocks(rng, 20, 24, 5)), build_regions(blocks(rng, 20, 24, 4))
     planes = rng.normal(size=(last.count, 3))
     otherwise = rng.normal(size=(now.count, count, 3))
-    found = Remembered(last.labels, last.centre, planes).at(now, count, otherwise)
+    found = PreviousFrame(last.label_image, last.centre, planes).at(now, count, otherwise)
     for segment in range(now.count):
         pixels = now.pixels(segment)
-        seen = last.labels.ravel()[[pixels[k * len(pixels) // SAMPLE] for k in range(SAMPLE)]]
+        seen = last.label_image.ravel()[[pixels[k * len(pixels) // SAMPLE] for k in range(SAMPLE)]]
         order = sorted(Counter(seen.tolist()).items(), key=lambda item: (-item[1], item[0]))
         for k in range(count):
             if k >= len(order):
@@ -44,8 +44,8 @@ def test_a_video_is_better_for_its_past():
     before = None
     for number, frame in enumerate(make_video(320, 200, frames=4, objects=5, seed=2)):
         alone = estimate(frame.left, frame.right, options)
-        following = estimate(frame.left, frame.right, options, remembered=before)
-        before = following.remembered()
+        following = estimate(frame.left, frame.right, options, previous_frame=before)
+        before = following.previous_frame()
         if number:
             for k, result in enumerate((alone, following)):
                 energies[k, number - 1] = result.energy
@@ -62,5 +62,5 @@ def test_planes_of_another_camera_are_not_used():
     frame = next(make_video(160, 96, frames=1, max_disparity=40, seed=1))
     small = estimate(frame.left[:64], frame.right[:64], options)
     alone = estimate(frame.left, frame.right, options)
-    following = estimate(frame.left, frame.right, options, remembered=small.remembered())
+    following = estimate(frame.left, frame.right, options, previous_frame=small.previous_frame())
     np.testing.assert_array_equal(alone.disparity, following.disparity)

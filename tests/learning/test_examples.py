@@ -11,6 +11,7 @@ from slanted.learning.ground_truth import find_truth
 from slanted.learning.weighted import weighted_graph
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
+from slanted.model.evidence import Evidence
 from slanted.pipeline import estimate
 from slanted.synthetic import make_scene
 
@@ -39,7 +40,7 @@ def test_weighted_tables_are_the_factor_graph_of_the_model(scene, result):
     truth = find_truth(regions, scene.disparity, SETTINGS.model)
     rng = np.random.default_rng(0)
     particles = scene.planes[:, None] + rng.normal(0, 1, (regions.count, 4, 3)) * [0.1, 0.1, 2]
-    observations = observe(regions, result.matched, words=result.words)
+    observations = observe(regions, Evidence(result.matched, census=result.census))
     example = tabulate("scene", regions, observations, truth, particles, SETTINGS)
     model = dataclasses.replace(
         SETTINGS.model,
@@ -62,7 +63,7 @@ def test_features_of_a_labelling_are_those_of_the_model(scene, result):
     if len(truth.kept.segments) < regions.count:
         pytest.skip("a sliver has no plane")
     planes, labels = result.planes, result.labels
-    observations = observe(regions, result.matched, words=result.words)
+    observations = observe(regions, Evidence(result.matched, census=result.census))
     example = tabulate("scene", regions, observations, truth, planes[:, None], SETTINGS)
     found = example.features(np.zeros(regions.count, np.int32), labels)
     expected = energy(regions, observations, planes, labels, SETTINGS.model)

@@ -88,7 +88,7 @@ def test_ground_truth_of_another_size_is_refused(scene, regions):
 
 def test_joint_labels_make_fewer_impossible_junctions(regions):
     rng = np.random.default_rng(1)
-    noisy = 20 + 4 * rng.standard_normal(regions.count)[regions.labels]
+    noisy = 20 + 4 * rng.standard_normal(regions.count)[regions.label_image]
     from slanted.model.junctions import junction3_impossible
 
     counts = {}

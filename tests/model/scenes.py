@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from partition.label_maps import label_maps, segments
 from slanted.boundary_label import BoundaryLabel
-from slanted.images.census import Words
+from slanted.images.census import CensusPair
 from slanted.model import Observations, observe
+from slanted.model.evidence import Evidence
 from slanted.regions import Regions, build_regions
 
 
@@ -21,7 +22,7 @@ class Scene:
     particles: NDArray[np.float64]
     edge_labels: NDArray[np.integer]
     regions: Regions
-    words: Words
+    census: CensusPair
     observations: Observations
 
     @property
@@ -50,9 +51,9 @@ def scene(labels, seed, particles=3, mean=4.0):
         [np.broadcast_to(slope, (regions.count, 2)), regions.centre @ slope + mean]
     )
     edge_labels = rng.integers(0, 4, regions.number_of_edges)
-    words = Words(*rng.integers(0, 2**62, (2, *labels.shape), np.uint64))
-    observations = observe(regions, disparity, words=words)
-    return Scene(labels, image, disparity, planes, edge_labels, regions, words, observations)
+    census = CensusPair(*rng.integers(0, 2**62, (2, *labels.shape), np.uint64))
+    observations = observe(regions, Evidence(disparity, census=census))
+    return Scene(labels, image, disparity, planes, edge_labels, regions, census, observations)
 
 
 def blocks(rows, columns, size, seed):

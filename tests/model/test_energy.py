@@ -15,6 +15,7 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.model import Energies, build_factor_graph, observe
 from slanted.model.energy import cheapest_labels, energy
+from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
 from slanted.regions import build_regions
 from slanted.settings import ModelSettings, WeightSettings
@@ -52,11 +53,13 @@ def test_equals_pixel_loops_with_many_junctions(seed):
 
 
 def assert_equals_pixel_loops(scene, weights=None):
-    observations = observe(scene.regions, scene.disparity, weights, words=scene.words)
+    observations = observe(
+        scene.regions, Evidence(scene.disparity, pixel_weights=weights, census=scene.census)
+    )
     found = energy(scene.regions, observations, scene.planes, scene.edge_labels, MODEL)
     expected = naive_model.energies(
         scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs, MODEL,
-        scene.words, weights
+        scene.census, weights
     )  # fmt: skip
     assert asdict(found) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -119,7 +122,7 @@ def test_one_segment():
 @given(scenes)
 def test_a_mirror_changes_nothing(scene):
     regions = build_regions(scene.labels[:, ::-1], scene.image[:, ::-1])
-    observations = observe(regions, scene.disparity[:, ::-1])
+    observations = observe(regions, Evidence(scene.disparity[:, ::-1]))
     mirrored = energy(regions, observations, scene.planes * [-1, 1, 1], scene.edge_labels, MODEL)
     # A mirror swaps the views: what the right one sees is not what it saw.
     assert_close(replace(mirrored, vis=0.0), replace(energy_of(scene), vis=0.0, pho=0.0))
@@ -138,7 +141,7 @@ def test_numbers_of_segments_do_not_matter(scene, random):
     labels = np.empty_like(scene.edge_labels)
     for (i, j), label in zip(new[scene.regions.edges].tolist(), scene.edge_labels, strict=True):
         labels[number[min(i, j), max(i, j)]] = label if i < j else FLIPPED[label]
-    observations = observe(regions, scene.disparity, words=scene.words)
+    observations = observe(regions, Evidence(scene.disparity, census=scene.census))
     assert_close(energy(regions, observations, planes, labels, MODEL), energy_of(scene))
 
 
@@ -148,7 +151,7 @@ def test_a_constant_disparity_changes_nothing(labels, seed, constant):
     far = scene(labels, seed, mean=60.0)  # nothing is negative
     moved = energy(
         far.regions,
-        observe(far.regions, far.disparity + constant, words=far.words),
+        observe(far.regions, Evidence(far.disparity + constant, census=far.census)),
         far.planes + np.array([0, 0, constant]),
         far.edge_labels,
         MODEL,
@@ -163,7 +166,7 @@ def test_disparities_scale_as_squares(scene, scale):
     model = replace(MODEL, lambda_occ=0.0, lambda_hinge=0.0, lambda_imp=0.0)
     scaled = energy(
         scene.regions,
-        observe(scene.regions, scene.disparity * scale),
+        observe(scene.regions, Evidence(scene.disparity * scale)),
         scene.planes * scale,
         scene.edge_labels,
         replace(model, truncation=model.truncation * scale),

@@ -11,6 +11,7 @@ from partition.label_maps import SPECIAL_MAPS
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.model import observe
+from slanted.model.evidence import Evidence
 from slanted.model.planes import edge_planes, shifted_planes
 from slanted.model.potentials import (
     boundary_cost,
@@ -31,7 +32,7 @@ MODEL = Settings.preset("paper").model
 def assert_equals_pixel_loops(scene, weights=None):
     points = naive.pixels_of(scene.labels)
     regions, particles = scene.regions, scene.particles
-    observations = observe(regions, scene.disparity, weights)
+    observations = observe(regions, Evidence(scene.disparity, pixel_weights=weights))
     weights = np.ones(scene.labels.shape) if weights is None else weights
     seg = disparity_cost(regions, observations, particles, K)
     bdy1 = boundary_cost(regions, observations, particles, K)
@@ -88,7 +89,9 @@ def test_confidence_weights_equal_pixel_loops():
 def test_confidence_scales_the_data_terms():
     random = scene(SPECIAL_MAPS["ring"], seed=4)
     plain = random.observations
-    double = observe(random.regions, random.disparity, np.full(random.labels.shape, 2.0))
+    double = observe(
+        random.regions, Evidence(random.disparity, pixel_weights=np.full(random.labels.shape, 2.0))
+    )
     for cost in (disparity_cost, boundary_cost):
         np.testing.assert_allclose(
             cost(random.regions, double, random.particles, K),
@@ -115,7 +118,7 @@ def compatibility(regions, first, second):
 
 def test_data_terms_by_hand():
     regions = row_of(0, 0, 1, 1)  # narrow: all four pixels are in B
-    observations = observe(regions, np.array([[5, 5, np.nan, 9]], np.float32))
+    observations = observe(regions, Evidence(np.array([[5, 5, np.nan, 9]], np.float32)))
     particles = np.array([[[0, 0, 5.0]], [[0, 0, 3.0]]])
     # 9 − 3 is truncated at 5.
     assert disparity_cost(regions, observations, particles, K).tolist() == [[0], [25]]
@@ -190,14 +193,14 @@ def test_no_matches_no_cost():
     regions = row_of(0, 0, 0, 0, 1, 1, 1, 1)
     particles = np.ones((2, 3, 3))
     disparity = np.array([[50.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, np.inf]])
-    observations = observe(regions, disparity)
+    observations = observe(regions, Evidence(disparity))
     assert disparity_cost(regions, observations, particles, K).tolist() == [[25] * 3, [0] * 3]
     assert boundary_cost(regions, observations, particles, K).tolist() == [[[0] * 3] * 2]
 
 
 def test_one_segment_has_no_edges():
     regions = build_regions(np.zeros((3, 4), int), np.zeros((3, 4, 3), np.uint8))
-    observations = observe(regions, np.full((3, 4), 2.0))
+    observations = observe(regions, Evidence(np.full((3, 4), 2.0)))
     particles = np.array([[[0, 0, 2.0], [0, 0, 3.0]]])
     assert disparity_cost(regions, observations, particles, K).tolist() == [[0, 12]]
     assert boundary_cost(regions, observations, particles, K).shape == (0, 2, 2)
@@ -216,7 +219,7 @@ def test_shifted_planes_have_the_same_disparities():
 
 def test_wrong_arguments_are_named():
     regions = row_of(0, 0, 1, 1)
-    observations = observe(regions, np.ones((1, 4)))
+    observations = observe(regions, Evidence(np.ones((1, 4))))
     particles = np.ones((2, 5, 3))
     for wrong in (particles[:1], particles[0], particles[..., :2], particles[:, :0]):
         with pytest.raises(InputError, match="particles: expected"):
@@ -226,11 +229,11 @@ def test_wrong_arguments_are_named():
     with pytest.raises(InputError, match="regions: expected colour"):
         colour_cost(regions, MODEL)
     with pytest.raises(InputError, match="disparity: expected the size"):
-        observe(regions, np.ones((4, 1)))
+        observe(regions, Evidence(np.ones((4, 1))))
     with pytest.raises(InputError, match="weights: expected the size"):
-        observe(regions, np.ones((1, 4)), np.ones(4))
+        observe(regions, Evidence(np.ones((1, 4)), pixel_weights=np.ones(4)))
     for bad in (-1.0, np.nan, np.inf):
         with pytest.raises(InputError, match="weights: expected finite"):
-            observe(regions, np.ones((1, 4)), np.full((1, 4), bad))
+            observe(regions, Evidence(np.ones((1, 4)), pixel_weights=np.full((1, 4), bad)))
     with pytest.raises(InputError, match="observations: expected"):
         disparity_cost(row_of(0, 1, 2, 3), observations, np.ones((4, 5, 3)), K)

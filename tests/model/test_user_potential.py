@@ -16,6 +16,7 @@ from partition.label_maps import SPECIAL_MAPS
 from slanted.errors import InputError
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
+from slanted.model.evidence import Evidence
 from slanted.model.user_potential import own_cost
 from slanted.settings import ModelSettings, WeightSettings
 from slanted.solver.convex_bp import solve
@@ -61,7 +62,9 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
         )
 
     own = nearness_to(target)
-    observations = observe(scene.regions, scene.disparity, None, lowest, scene.words, own)
+    observations = observe(
+        scene.regions, Evidence(scene.disparity, census=scene.census, potential=own), lowest
+    )
     found = own_cost(scene.regions, observations, scene.planes[:, None])[:, 0]
     points = naive.pixels_of(scene.labels)
     expected = [loops(points[i], scene.planes[i]) for i in range(scene.regions.count)]
@@ -72,7 +75,7 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
         )
         expected = naive_model.energies(
             scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs,
-            ModelSettings(), scene.words, own=loops
+            ModelSettings(), scene.census, own=loops
         )  # fmt: skip
         assert asdict(features) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -82,7 +85,9 @@ def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
     columns = np.repeat([[0, 1, 2]], 4, axis=0).repeat(3, axis=1)
     random = scene(columns, seed)
     own = nearness_to(targets(columns.shape, seed))
-    observations = observe(random.regions, random.disparity, words=random.words, own=own)
+    observations = observe(
+        random.regions, Evidence(random.disparity, census=random.census, potential=own)
+    )
     best = np.inf
     for chosen in product(range(3), repeat=3):
         planes = random.particles[np.arange(3), chosen]
@@ -102,7 +107,7 @@ def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
 def test_scaled_observations_leave_it_alone():
     random = scene(SPECIAL_MAPS["ring"], seed=8)
     own = nearness_to(targets(random.labels.shape))
-    seen = observe(random.regions, random.disparity, own=own)
+    seen = observe(random.regions, Evidence(random.disparity, potential=own))
     for kind in (seen, seen.scaled(7.0)):
         costs = own_cost(random.regions, kind, random.particles)
         assert costs.tobytes() == own(random.regions, random.particles).tobytes()
@@ -120,7 +125,7 @@ def test_scaled_observations_leave_it_alone():
 )
 def test_wrong_answers_are_named(answer, message):
     random = scene(SPECIAL_MAPS["ring"], seed=8)
-    seen = observe(random.regions, random.disparity, own=answer)
+    seen = observe(random.regions, Evidence(random.disparity, potential=answer))
     with pytest.raises(InputError, match=message):
         build_factor_graph(random.regions, seen, random.particles, ModelSettings())
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_model
+from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
 from slanted.model.visibility import right_view, visibility_cost
 from slanted.model.visibility_kernels import contradictions, gather_unmatched
@@ -62,12 +63,12 @@ def test_a_foreground_plane_in_a_hidden_strip_is_contradicted():
     regions = build_regions(labels, np.zeros((10, 60, 3), np.uint8))
     planes = np.zeros((3, 2, 3))
     planes[:, 0, 2], planes[:, 1, 2] = 4, 12
-    cost = visibility_cost(regions, observe(regions, disparity), planes)
+    cost = visibility_cost(regions, observe(regions, Evidence(disparity)), planes)
     np.testing.assert_array_equal(cost, [[0, 0], [0, 80], [0, 0]])
     # Disparities counted from elsewhere make no difference, and weights do.
-    counted = observe(regions, disparity, lowest=-5.0)
+    counted = observe(regions, Evidence(disparity), -5.0)
     np.testing.assert_array_equal(
         visibility_cost(regions, counted, planes + np.array([0, 0, 5])), cost
     )
-    doubled = observe(regions, disparity).scaled(2.0)
+    doubled = observe(regions, Evidence(disparity)).scaled(2.0)
     np.testing.assert_array_equal(visibility_cost(regions, doubled, planes), 2 * cost)

@@ -12,7 +12,7 @@ def distances_to_planes(result, positions, faces, cameras):
     v = cameras.fy_pixels * y / z + cameras.cy_pixels
     d = cameras.fx_pixels * cameras.baseline_meters / z - cameras.doffs_pixels
     # No triangle leaves its segment: the pixel that its middle lies in tells which it is.
-    i = result.regions.labels[
+    i = result.regions.label_image[
         np.rint(v.mean(axis=1)).astype(int), np.rint(u.mean(axis=1)).astype(int)
     ]
     a, b, c = result.planes[i].T[:, :, None]

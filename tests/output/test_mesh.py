@@ -13,7 +13,7 @@ from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
 from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
-from slanted.regions import build_regions, labels_from_user
+from slanted.regions import build_regions, label_image_from_user
 from slanted.synthetic import make_scene
 
 
@@ -23,7 +23,7 @@ def worlds(draw):
     height, width = draw(st.integers(1, 7)), draw(st.integers(1, 8))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     values = rng.integers(0, draw(st.integers(1, 5)), (height, width))
-    regions = build_regions(labels_from_user(values, (height, width)))
+    regions = build_regions(label_image_from_user(values, (height, width)))
     planes = np.stack(
         [*rng.normal(0, 0.2, (2, regions.count)), rng.uniform(5, 12, regions.count)], axis=1
     )
@@ -76,7 +76,7 @@ def test_triangles_fill_each_segment_exactly_and_stay_inside(world):
     points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
     u, v = np.rint(points).astype(int).transpose(2, 0, 1)
     np.testing.assert_array_equal(
-        regions.labels[v, u], np.broadcast_to(mesh.segment[:, None], u.shape)
+        regions.label_image[v, u], np.broadcast_to(mesh.segment[:, None], u.shape)
     )
 
 
@@ -109,9 +109,9 @@ def test_inside_a_segment_the_mesh_is_its_plane(labels, seed):
     found = np.einsum("fpk,fk->fp", inner, mesh.disparity[mesh.faces])
     i = np.broadcast_to(mesh.segment[:, None], found.shape)
     on_plane = (planes[i, :2] * (points - regions.centre[i])).sum(axis=-1) + planes[i, 2]
-    padded = np.pad(regions.labels, 1, constant_values=-1)
+    padded = np.pad(regions.label_image, 1, constant_values=-1)
     blocks = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
-    is_core = (blocks == regions.labels[:, :, None, None]).all(axis=(2, 3))
+    is_core = (blocks == regions.label_image[:, :, None, None]).all(axis=(2, 3))
     u, v = np.rint(points).astype(int).transpose(2, 0, 1)
     core = is_core[v, u]
     np.testing.assert_allclose(found[core], on_plane[core], atol=1e-9)
@@ -201,7 +201,9 @@ def test_the_mesh_is_the_disparity_map_where_planes_leave_the_range(world, lowes
 def test_the_mesh_ends_where_infinity_is_too_close(world, doffs):
     regions, planes, kinds = world
     planes = planes * (10, 10, 1)
-    cameras = dataclasses.replace(assumed_calibration(*regions.labels.shape), doffs_pixels=doffs)
+    cameras = dataclasses.replace(
+        assumed_calibration(*regions.label_image.shape), doffs_pixels=doffs
+    )
     whole = build_mesh(regions, planes, kinds, tolerance=0)
     kept = whole.in_front(cameras)
     assert (kept.disparity + doffs >= LEAST_DISPARITY - 1e-5).all()
@@ -248,7 +250,7 @@ def test_coarse_meshes_cover_the_image_and_lie_on_planes(labels, step, seed):
 
 def test_the_step_is_the_least_that_will_do():
     regions = build_regions(make_scene(160, 120, seed=3).segments)
-    labels = regions.labels
+    labels = regions.label_image
     full = len(
         build_mesh(regions, np.zeros((regions.count, 3)), np.zeros(regions.number_of_edges)).faces
     )

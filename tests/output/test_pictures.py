@@ -7,7 +7,7 @@ import pytest
 
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.inference.pcbp import Inference, Iteration
+from slanted.inference.outcome import Inference, Iteration
 from slanted.model.energy import Energies
 from slanted.output.charts import (
     BOUND_COLOUR,

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from slanted.regions import labels_from_user
+from slanted.regions import label_image_from_user
 
 
 def segments(array):
-    return labels_from_user(array, array.shape)
+    return label_image_from_user(array, array.shape)
 
 
 def voronoi(height, width, sites, seed):

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import naive
 from slanted.errors import InputError
-from slanted.regions import build_regions, check_labels, labels_from_user
+from slanted.regions import build_regions, check_label_image, label_image_from_user
 
 SIZE = (3, 4)
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
@@ -22,10 +22,10 @@ def test_any_integers_become_segments(data, dtype):
     values = st.sampled_from([bounds.min, bounds.max, 0, 1, bounds.max // 2 + 1])
     shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=7)
     array = data.draw(hnp.arrays(dtype, shapes, elements=values))
-    labels = labels_from_user(array, array.shape)
+    labels = label_image_from_user(array, array.shape)
     assert labels.dtype == np.int32
     np.testing.assert_array_equal(labels, naive.relabelled(array))
-    np.testing.assert_array_equal(check_labels(labels, array.shape), labels)
+    np.testing.assert_array_equal(check_label_image(labels, array.shape), labels)
 
 
 @settings(max_examples=120, deadline=None)
@@ -37,10 +37,10 @@ def test_any_integers_become_segments(data, dtype):
 def test_labels_pass_exactly_if_each_is_one_piece(array):
     pieces = [array[v, u] for piece in naive.pieces(array) for u, v in [min(piece)]]
     if sorted(pieces) == list(range(len(pieces))):
-        np.testing.assert_array_equal(check_labels(array), array)
+        np.testing.assert_array_equal(check_label_image(array), array)
     else:
-        with pytest.raises(InputError, match=r"^labels: "):
-            check_labels(array)
+        with pytest.raises(InputError, match=r"^label image: "):
+            check_label_image(array)
 
 
 def test_layout_and_type_do_not_matter():
@@ -51,7 +51,7 @@ def test_layout_and_type_do_not_matter():
         np.asfortranarray(labels, np.uint8),
         np.repeat(labels, 2, axis=1)[:, ::2],
     ):
-        np.testing.assert_array_equal(build_regions(same).labels, labels)
+        np.testing.assert_array_equal(build_regions(same).label_image, labels)
         np.testing.assert_array_equal(build_regions(same).boundary_pixels, expected.boundary_pixels)
 
 
@@ -74,16 +74,16 @@ def test_layout_and_type_do_not_matter():
     ],
 )  # fmt: skip
 def test_unusable_labels_are_named(labels, message):
-    with pytest.raises(InputError, match=f"^labels: .*{message}.*; "):
-        check_labels(labels, SIZE)
+    with pytest.raises(InputError, match=f"^label image: .*{message}.*; "):
+        check_label_image(labels, SIZE)
 
 
 @pytest.mark.parametrize(
     "array", [np.zeros(SIZE), np.zeros((4, 3), int), np.zeros((*SIZE, 3), int)]
 )
 def test_unusable_arrays_of_users_are_named(array):
-    with pytest.raises(InputError, match=r"^labels: expected .*, got .*; "):
-        labels_from_user(array, SIZE)
+    with pytest.raises(InputError, match=r"^label image: expected .*, got .*; "):
+        label_image_from_user(array, SIZE)
 
 
 def test_pieces_may_join_late():
@@ -93,4 +93,4 @@ def test_pieces_may_join_late():
         [[0, 0, 0, 0, 0], [1, 1, 1, 1, 0], [0, 0, 0, 1, 0], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]]
     )
     for labels in (comb, spiral):
-        np.testing.assert_array_equal(check_labels(labels), labels)
+        np.testing.assert_array_equal(check_label_image(labels), labels)

@@ -5,6 +5,7 @@ import pytest
 
 from slanted.evaluation.metrics import evaluate
 from slanted.model.drawing import draw_disparity
+from slanted.model.evidence import Evidence
 from slanted.refinement.refine import infer_and_refine
 from slanted.regions import build_regions
 from slanted.settings import Settings
@@ -20,16 +21,19 @@ def scene():
     return make_scene(200, 140, seed=11)
 
 
-def coarse(scene, side=14):
+def squares(scene, side=14):
     """Square segments, which know nothing of the scene."""
     rows, columns = np.indices(scene.disparity.shape) // side
-    return build_regions((rows * (columns.max() + 1) + columns).astype(np.int32), scene.left)
+    return (rows * (columns.max() + 1) + columns).astype(np.int32)
+
+
+def coarse(scene):
+    return build_regions(squares(scene), scene.left)
 
 
 def refined(scene, rounds, **changes):
-    return infer_and_refine(
-        scene.left, coarse(scene), scene.disparity, SETTINGS.with_text(changes), rounds=rounds
-    )
+    settings, evidence = SETTINGS.with_text(changes), Evidence(scene.disparity, left=scene.left)
+    return infer_and_refine(squares(scene), evidence, settings, rounds=rounds)
 
 
 def test_refined_segments_follow_the_scene(scene):
@@ -57,10 +61,10 @@ def test_the_energy_never_rises_while_segments_stay(scene):
 def test_without_rounds_segments_stay_and_without_splits_their_number_does(scene):
     before = coarse(scene)
     same, _ = refined(scene, 0)
-    np.testing.assert_array_equal(same.labels, before.labels)
+    np.testing.assert_array_equal(same.label_image, before.label_image)
     moved, _ = refined(scene, 1, **{"refinement.split_size": "0"})
     assert moved.count == before.count
-    assert (moved.labels != before.labels).any()
+    assert (moved.label_image != before.label_image).any()
     divided, _ = refined(scene, 1, **{"refinement.split_size": "30"})
     assert divided.count > before.count
 
@@ -70,8 +74,9 @@ def test_a_range_below_zero_gives_the_same_segments(scene):
     settings = SETTINGS.with_text(
         {"matching.min_disparity": "-50", "model.weights.vis": "0", "refinement.visibility": "0"}
     )
-    low, _ = infer_and_refine(scene.left, coarse(scene), scene.disparity - 50, settings, rounds=1)
-    assert (low.labels == plain.labels).mean() > 0.999
+    evidence = Evidence(scene.disparity - 50, left=scene.left)
+    low, _ = infer_and_refine(squares(scene), evidence, settings, rounds=1)
+    assert (low.label_image == plain.label_image).mean() > 0.999
 
 
 @pytest.mark.parametrize("first", ["0", "1"])

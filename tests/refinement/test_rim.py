@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import naive_moves
 from partition.label_maps import voronoi
+from slanted.images.checks import grey_pair
 from slanted.images.colour import lab_planes
 from slanted.refinement.rim import redecide_rims, views_of_pair
 from slanted.refinement.rim_kernels import RimRule, redecide_rows
@@ -70,7 +71,7 @@ def redecided(left, right, matched, **changes):
     """What becomes of the matches if they are the segments, too."""
     labels = (matched > 8).astype(np.int32)
     planes = np.array([[0, 0, 4.0], [0, 0, 12.0]])
-    views, rule = views_of_pair(left, right), RefinementSettings(**changes)
+    views, rule = views_of_pair(grey_pair(left, right)), RefinementSettings(**changes)
     return redecide_rims(labels, planes, matched, lab_planes(left), views, rule)
 
 
@@ -99,8 +100,8 @@ def test_depth_and_colour_of_images_and_threads_do_not_matter():
         np.testing.assert_array_equal(redecided(left, right, matched), found)
     grey = left[..., 0], right[..., 0]
     np.testing.assert_array_equal(redecided(*grey, matched)[:, 50:], true[:, 50:])
-    views = views_of_pair(*grey)
-    wide = views_of_pair(*(image.astype(np.uint16) * 16 for image in grey))
+    views = views_of_pair(grey_pair(*grey))
+    wide = views_of_pair(grey_pair(*(image.astype(np.uint16) * 16 for image in grey)))
     assert np.abs(views.left[0] - wide.left[0] * (views.left[0].max() / 255)).max() < 2
 
 
@@ -108,7 +109,7 @@ def test_depth_and_colour_of_images_and_threads_do_not_matter():
 @given(SEEDS)
 def test_slopes_are_differences_over_two_columns(seed):
     image = np.random.default_rng(seed).integers(0, 256, (8, 9), dtype=np.uint8)
-    view = views_of_pair(image, image).left
+    view = views_of_pair((image, image)).left
     padded = np.pad(image.astype(int), ((0, 0), (1, 1)), mode="edge")
     np.testing.assert_array_equal(view[0], image)
     np.testing.assert_array_equal(view[1], padded[:, 2:] - padded[:, :-2])

@@ -192,7 +192,7 @@ def two_planes(edge):
     u, v = regions.centre.T
     planes = np.array([[0.1, 0, 20 + 0.1 * u[0]], [0, 0.05, 5 + 0.05 * v[1]]])
     lab = np.full((3, 30, 60), 90, np.uint8)
-    return regions.labels, lab, matched, about_origin(regions, planes)
+    return regions.label_image, lab, matched, about_origin(regions, planes)
 
 
 @pytest.mark.parametrize("edge", [24, 30, 36])
@@ -253,9 +253,9 @@ def test_splits_equal_their_naive_twin(labels, seed, split_size):
     assert parent.tolist() == parents
     build_regions(ours)
     kept = parent[ours] >= 0
-    changed = kept & (parent[ours] != regions.labels)
+    changed = kept & (parent[ours] != regions.label_image)
     assert ours.dtype == np.int32
-    cut = np.isin(regions.labels, regions.labels[~kept])
+    cut = np.isin(regions.label_image, regions.label_image[~kept])
     assert not (changed & ~cut).any()  # only crumbs of segments that were cut change hands
 
 
@@ -271,7 +271,7 @@ def test_a_box_inside_a_segment_becomes_a_segment():
     regions, matched, planes = box_scene()
     labels, parent, _ = split_segments(regions, matched, planes, RefinementSettings())
     assert parent.tolist() == [0, 1, -1]
-    expected = regions.labels.copy()
+    expected = regions.label_image.copy()
     expected[8:18, 10:22] = 2
     np.testing.assert_array_equal(labels, expected)
 
@@ -311,10 +311,10 @@ def test_crumbs_join_the_longest_neighbour():
 )
 def test_without_patches_segments_stay_as_they_are(option):
     regions, matched, planes = box_scene()
-    swapped = build_regions(1 - regions.labels)  # numbers that are not in raster order
+    swapped = build_regions(1 - regions.label_image)  # numbers that are not in raster order
     chosen = replace(RefinementSettings(), **option)
     labels, parent, _ = split_segments(swapped, matched, planes, chosen)
-    np.testing.assert_array_equal(labels, swapped.labels)
+    np.testing.assert_array_equal(labels, swapped.label_image)
     assert parent.tolist() == [0, 1]
 
 
@@ -324,7 +324,7 @@ def test_planes_are_cut_off_as_when_drawn():
     low = planes - [0, 0, 15]
     assert len(split_segments(regions, matched, low, RefinementSettings())[1]) == 1
     labels, _, _ = split_segments(regions, matched, low, RefinementSettings(), lowest=0.0)
-    np.testing.assert_array_equal(labels, regions.labels)
+    np.testing.assert_array_equal(labels, regions.label_image)
 
 
 @settings(max_examples=40, deadline=None)

@@ -27,7 +27,7 @@ def assert_equals_twins(labels):
     def flat(chosen):
         return [v * width + u for u, v in chosen]
 
-    np.testing.assert_array_equal(regions.labels, labels)
+    np.testing.assert_array_equal(regions.label_image, labels)
     assert regions.count == n
     assert regions.size.tolist() == [len(points[i]) for i in range(n)]
     for i in range(n):
@@ -215,4 +215,4 @@ def test_nothing_can_be_written_to(labels, pickled):
     for field in fields(Regions):
         assert not getattr(regions, field.name).flags.writeable
     labels[...] = 0  # the caller's array is still the caller's
-    np.testing.assert_array_equal(regions.labels, before)
+    np.testing.assert_array_equal(regions.label_image, before)

@@ -13,7 +13,7 @@ IMAGE, _, TRUTH = load_motorcycle()
 METHODS = ("slic", "slic+disparity", "ucm", "slic+ucm")
 
 
-def check_labels(labels, shape):
+def check_label_image(labels, shape):
     assert labels.shape == shape
     assert labels.dtype == np.int32
     sizes = np.bincount(labels.ravel())
@@ -26,7 +26,7 @@ def check_labels(labels, shape):
 @pytest.mark.parametrize("count", [60, 500, 1500])
 def test_the_number_asked_for_is_met_within_15_percent(method, count):
     settings = SegmentationSettings(method=method, count=count)
-    found = check_labels(segment(IMAGE, settings, TRUTH), TRUTH.shape)
+    found = check_label_image(segment(IMAGE, settings, TRUTH), TRUTH.shape)
     assert abs(found / count - 1) <= 0.15
 
 
@@ -46,7 +46,7 @@ def test_odd_images_are_segmented(method, kind):
     disparity = np.full(image.shape[:2], np.nan, np.float32)
     settings = SegmentationSettings(method=method, count=20)
     labels = segment(np.ascontiguousarray(image), settings, disparity)
-    found = check_labels(labels, image.shape[:2])
+    found = check_label_image(labels, image.shape[:2])
     if kind == "constant" and method == "ucm":
         assert found == 1  # no contour at all
     elif kind == "tiny" and method == "ucm":
@@ -75,10 +75,10 @@ def test_ucm_cut_by_threshold_and_by_regions():
     for threshold in (0.1, 0.3):
         ucm = UcmSettings(threshold=threshold)
         labels = segment(small, SegmentationSettings(method="ucm", ucm=ucm))
-        counts.append(check_labels(labels, (200, 300)))
+        counts.append(check_label_image(labels, (200, 300)))
     assert counts[0] > counts[1] > 1
     labels = segment(small, SegmentationSettings(method="ucm", ucm=UcmSettings(regions=40)))
-    assert abs(check_labels(labels, (200, 300)) - 40) <= 2
+    assert abs(check_label_image(labels, (200, 300)) - 40) <= 2
 
 
 def test_segments_of_the_intersection_lie_inside_both():

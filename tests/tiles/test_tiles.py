@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 from slanted import Result, Settings, estimate, read_disparity, read_image
 from slanted.errors import InputError
-from slanted.images.census import words_of_pair
-from slanted.images.checks import as_grey
+from slanted.images.census import census_of_pair
+from slanted.images.checks import grey_pair
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
-from slanted.model.observations import observe
+from slanted.model.evidence import Evidence
 from slanted.pipeline import match_pair
-from slanted.regions import build_regions, labels_from_user
+from slanted.regions import build_regions, label_image_from_user
 from slanted.runtime.workers import Processes, Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
 from slanted.tiles.bands import match_in_bands
 from slanted.tiles.terms import TiledImage
-from slanted.tiles.tile import Maps, make_tiles, take_sets
+from slanted.tiles.tile import make_tiles, take_sets
 
 TILED = {"tiles.above": "1", "tiles.pixels": "30000"}
 WHOLE = Settings().with_text({"matching.max_disparity": "64", "segmentation.count": "400"})
@@ -54,10 +54,10 @@ def tiled(scene):
 def both(scene):
     matched, _ = match_pair(scene.left, scene.right, WHOLE)
     regions = build_regions(segment(scene.left, WHOLE.segmentation, matched), scene.left)
-    words = words_of_pair(scene.left, scene.right)
-    one = WholeImage(regions, observe(regions, matched, None, 0.0, words), INSIDE)
-    grey = as_grey(scene.left), as_grey(scene.right)
-    many = TiledImage.of(regions, Maps(matched, None, grey), INSIDE, Sequential(1), 0.0)
+    grey = grey_pair(scene.left, scene.right)
+    evidence = Evidence(matched, grey=grey, census=census_of_pair(grey))
+    one = WholeImage.of(regions, evidence, INSIDE)
+    many = TiledImage.of(regions, evidence, INSIDE, Sequential(1))
     assert len(many.tiles) == 6
     return one, many
 
@@ -85,16 +85,16 @@ def test_weights_of_pixels_reach_the_tiles(scene, whole):
             scene.left,
             scene.right,
             options.with_text({"model.confidence": "true"}),
-            segments=whole.regions.labels,
+            segments=whole.regions.label_image,
         )
         for options in (WHOLE, INSIDE)
     )
-    assert many.weights is not None
+    assert many.pixel_weights is not None
     assert many.energy == pytest.approx(one.energy, rel=1e-3)
 
 
 def test_energy_on_the_same_segments(scene, whole):
-    given_ = {"disparity": whole.matched, "segments": whole.regions.labels}
+    given_ = {"disparity": whole.matched, "segments": whole.regions.label_image}
     one = estimate(scene.left, scene.right, WHOLE, **given_)
     many = estimate(scene.left, scene.right, INSIDE, **given_)
     assert many.energy == pytest.approx(one.energy, rel=1e-3)
@@ -181,7 +181,7 @@ def test_a_whole_chain_in_bands_has_no_seams(monkeypatch):
 def test_every_segment_and_edge_is_in_one_tile(seed, pixels):
     rng = np.random.default_rng(seed)
     blocks = np.repeat(np.repeat(rng.integers(0, 50, (6, 7)), 5, 0), 4, 1)
-    regions = build_regions(labels_from_user(blocks, blocks.shape))
+    regions = build_regions(label_image_from_user(blocks, blocks.shape))
     tiles = make_tiles(regions, pixels)
     own = np.concatenate([tile.segments[: tile.own] for tile in tiles])
     assert sorted(own) == list(range(regions.count))

@@ -16,7 +16,7 @@ import trimesh
 from output.on_planes import distances_to_planes
 from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
-from slanted.regions import labels_from_user
+from slanted.regions import label_image_from_user
 from slanted.viewer.app import ASSETS, MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
@@ -97,7 +97,7 @@ def test_a_pixel_is_told_as_the_result_has_it(client):
         fact = client.get(f"/api/frames/0-0/pixels/{u}/{v}").json()
         assert fact["disparity"] == RESULT.disparity[v, u]
         assert fact["depth"] == pytest.approx(float(CAMERAS.depth(RESULT.disparity)[v, u]))
-        segment = int(RESULT.regions.labels[v, u])
+        segment = int(RESULT.regions.label_image[v, u])
         assert fact["segment"] == segment
         assert fact["plane"] == RESULT.planes[segment].tolist()
         assert fact["truth"] == scene().disparity[v, u]
@@ -382,8 +382,8 @@ def test_segments_that_were_given_are_kept():
         assert client.post("/api/run", {"segmentation.count": 20}).status_code == 400
         assert client.post("/api/run", {"model.weights.bdy2": 10.5}).status_code == 202
         last = wait_for(client, "done")["frames"][-1]["key"]
-        given = labels_from_user(RESULT.regions.labels, (120, 160))
-        np.testing.assert_array_equal(made.frame(last).result.regions.labels, given)
+        given = label_image_from_user(RESULT.regions.label_image, (120, 160))
+        np.testing.assert_array_equal(made.frame(last).result.regions.label_image, given)
 
 
 def test_without_the_right_image_nothing_can_be_run():

@@ -202,7 +202,7 @@ def test_a_click_tells_what_the_files_say(page, folder):
         assert float(fact(page, "disparity")) == pytest.approx(float(disparity[v, u]), abs=1e-6)
         depth = float(CAMERAS.depth(disparity)[v, u])
         assert float(fact(page, "depth")) == pytest.approx(depth, rel=1e-5)
-        segment = int(result.regions.labels[v, u])
+        segment = int(result.regions.label_image[v, u])
         assert int(fact(page, "segment")) == segment
         plane = [*map(float, fact(page, "slopes").split(",")), float(fact(page, "gamma"))]
         np.testing.assert_allclose(plane, result.planes[segment])

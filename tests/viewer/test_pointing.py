@@ -13,12 +13,12 @@ from slanted.viewer.pointing import describe_pixel, outline
 
 def naive_sides(regions, kinds, segment):
     """Every side of a pixel on the outline: its ends and its kind."""
-    height, width = regions.labels.shape
+    height, width = regions.label_image.shape
     kind_of = {frozenset(e): int(k) for e, k in zip(regions.edges.tolist(), kinds, strict=True)}
     found = set()
     for v in range(height):
         for u in range(width):
-            if regions.labels[v, u] != segment:
+            if regions.label_image[v, u] != segment:
                 continue
             for du, dv, side in (
                 (-1, 0, (u, v, u, v + 1)),
@@ -27,7 +27,7 @@ def naive_sides(regions, kinds, segment):
                 (0, 1, (u, v + 1, u + 1, v + 1)),
             ):
                 inside = 0 <= u + du < width and 0 <= v + dv < height
-                other = int(regions.labels[v + dv, u + du]) if inside else None
+                other = int(regions.label_image[v + dv, u + du]) if inside else None
                 if other is None:
                     found.add((*side, -1))
                 elif other != segment:

@@ -21,7 +21,7 @@ from slanted.batch.pairs import output_folder
 from slanted.errors import SlantedError, SlantedWarning
 
 if TYPE_CHECKING:
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -121,7 +121,7 @@ def _compute(
     settings = replace(job.settings, threads=job.threads)
     with _heard() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
-        result = estimate(left, right, settings, remembered=_remembered(before), names=files)
+        result = estimate(left, right, settings, previous_frame=_remembered(before), names=files)
     # Times and threads differ from run to run; results must not. The record has them.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
@@ -175,11 +175,11 @@ def _identity(before: Path | None) -> str:
     return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
 
 
-def _remembered(before: Path | None) -> Remembered | None:
+def _remembered(before: Path | None) -> PreviousFrame | None:
     """Return the planes of the frame before, as they were kept."""
     if before is None:
         return None
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.io.npz import StoredArrays
     from slanted.output.stored import ARRAYS, EXPECTED, read_segments
 
@@ -190,7 +190,7 @@ def _remembered(before: Path | None) -> Remembered | None:
             stored.read(name, "f", (count, columns), columns * count)
             for name, columns in (("centres", 2), ("planes", 3))
         )
-    return Remembered(labels, centres, planes)
+    return PreviousFrame(labels, centres, planes)
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def command(
             ucm = make_ucm(pixels, chosen)
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
         with segments_folder(output) as folder:
-            write_labels(folder / SEGMENTS, regions.labels)
+            write_labels(folder / SEGMENTS, regions.label_image)
             painted = with_legend(paint_regions(pixels, regions), regions_legend())
             means = Legend("segments in their mean colours")
             write_image(folder / "segments_colour.png", painted)

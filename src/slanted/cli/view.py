@@ -23,7 +23,7 @@ from slanted.cli.options import (
 from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
-    from slanted.inference.pcbp import Snapshot
+    from slanted.inference.outcome import Snapshot
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 

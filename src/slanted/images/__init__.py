@@ -9,3 +9,4 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Image = NDArray[np.uint8] | NDArray[np.uint16]
+    GreyPair = tuple[NDArray[np.uint8], NDArray[np.uint8]]

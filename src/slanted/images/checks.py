@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from slanted.errors import InputError, SlantedWarning
 
 if TYPE_CHECKING:
-    from slanted.images import Image
+    from slanted.images import GreyPair, Image
 
 NAMES = ("left", "right")
 """What messages call the images unless their files are known."""
@@ -92,6 +92,12 @@ def as_8_bit(left: Image, right: Image) -> tuple[NDArray[np.uint8], NDArray[np.u
         return np.asarray(scaled, np.uint8)
 
     return reduced(left), reduced(right)
+
+
+def grey_pair(left: Image, right: Image) -> GreyPair:
+    """Return a pair of any kind as 8-bit grey images."""
+    one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
+    return one, other
 
 
 def size_text(image: NDArray[Any]) -> str:

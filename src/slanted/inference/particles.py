@@ -17,7 +17,7 @@ from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.settings import InferenceSettings, Settings
 
 
@@ -28,7 +28,7 @@ def propose(
     labels: Ints,
     iteration: int,
     settings: Settings,
-    remembered: Remembered | None = None,
+    previous_frame: PreviousFrame | None = None,
     moments: Floats | None = None,
 ) -> Floats:
     """Return (n, N, 3) particles around the current planes.
@@ -45,7 +45,7 @@ def propose(
         ``inference.proposals``: ``paper`` draws all N from Gaussians with the paper's schedule;
         ``paper+incumbent`` keeps the current plane among them; ``mixture`` adds a joint fit of
         all planes and neighbours' planes, and scales its Gaussians to the segment's size.
-    remembered
+    previous_frame
         Planes of the frame before; the mixture takes them instead of its Gaussians.
     moments
         Of the matches near the planes, for `fit_jointly`, if there are no observations.
@@ -63,7 +63,7 @@ def propose(
         return particles
     refit, drawn = together(
         lambda: fit_jointly(regions, observations, planes, labels, settings.model, moments),
-        lambda: _draw(regions, planes, iteration, inference, remembered, rng),
+        lambda: _draw(regions, planes, iteration, inference, previous_frame, rng),
     )
     return np.concatenate([planes[:, None], refit[:, None], drawn], axis=1)[:, :count]
 
@@ -73,7 +73,7 @@ def _draw(
     planes: Floats,
     iteration: int,
     inference: InferenceSettings,
-    remembered: Remembered | None,
+    previous_frame: PreviousFrame | None,
     rng: np.random.Generator,
 ) -> Floats:
     """Return the mixture's planes beside the incumbent and the refit, (n, N − 2, 3)."""
@@ -81,10 +81,10 @@ def _draw(
     neighbours = round(inference.mixture_neighbours * count)
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, count, deviation, rng)
-    if remembered is not None:
+    if previous_frame is not None:
         neighbours = max(0, min(neighbours, count - 1))  # one of few is still for the past
         rest = drawn[:, neighbours:]
-        drawn[:, neighbours:] = remembered.at(regions, rest.shape[1], rest)
+        drawn[:, neighbours:] = previous_frame.at(regions, rest.shape[1], rest)
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
     return drawn
 

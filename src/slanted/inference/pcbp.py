@@ -14,233 +14,101 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.inference.terms import Terms, WholeImage
-from slanted.model.energy import Energies, cheapest_labels
-from slanted.model.observations import observe
+from slanted.inference.outcome import UNKNOWN, Inference, Iteration, Snapshot, Watch
+from slanted.inference.terms import Terms
+from slanted.model.energy import cheapest_labels
 from slanted.model.planes import lowest_disparity
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 from slanted.solver.messages_topology import build_topology
 
 if TYPE_CHECKING:
-    from slanted.images.census import Words
-    from slanted.inference.previous_frame import Remembered
-    from slanted.model.user_potential import Potential
-    from slanted.settings import ModelSettings, Settings
+    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.settings import ModelSettings
     from slanted.solver.convex_bp import Solution
 
-
 DATA_SCALES = 0.5, 8.0
-"""Least and largest factor of the data potentials."""
-UNKNOWN = Energies(*[nan] * len(fields(Energies)))
-"""Features that were not asked for."""
+"""Smallest and largest factor of the data potentials."""
 DIFFERENT = 1.0
-"""Pixels, rms over a segment, by which planes must differ to count as alternatives."""
-
-
-ROUNDING = 1e-6
-"""Of energies, which are thousands for a real image."""
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """What one iteration came to.
-
-    Parameters
-    ----------
-    energy
-        Of the solution, with the weights applied.
-    bound
-        No choice among this iteration's particles, with any labels, costs less. It says nothing of
-        planes that were not drawn.
-    sweeps
-        Message-passing sweeps that the discrete problem took.
-    rule
-        What ended them: ``gap``, ``progress`` or ``sweeps``.
-    segments
-        How many segments it was about. When segments are refined between iterations the energy
-        is that of another graph, and may be higher.
-    """
-
-    energy: float
-    bound: float
-    sweeps: int
-    rule: str
-    segments: int
-
-    @property
-    def gap(self) -> float:
-        """How far the energy can be above the optimum over the particles, as a share of it."""
-        # The bound leaves room for rounding, and so is below an energy of zero.
-        if self.energy <= self.bound + ROUNDING:
-            return 0.0
-        return (self.energy - self.bound) / self.bound if self.bound > 0 else inf
-
-
-@dataclass(frozen=True, eq=False)
-class Inference:
-    """Planes and boundary labels, and how they were come by.
-
-    Parameters
-    ----------
-    planes
-        (n, 3) α, β, γ about the segments' centres.
-    labels
-        (E,) values of `slanted.boundary_label.BoundaryLabel`.
-    initial_planes
-        (n, 3) from which inference on these segments started: their local fits or, if they were
-        refined, the planes that they were refined with.
-    energies
-        Features of the solution, one for each potential; not numbers if they were not asked for.
-    initial_energy
-        Of the planes that inference started from, with labels that suit them; not a number if the
-        particles of the first iteration did not include these planes.
-    bound
-        On these segments no choice among the last particles, with any labels, costs less.
-    iterations
-        The outer iterations, in order.
-    confidence
-        (n,) how much more it would cost, judged by the messages, to give each segment a plane that
-        differs by more than a pixel (rms over the segment); 0 where such a plane does as well.
-        Where no such plane was drawn in the last iteration, an earlier one counts; where none ever
-        was, infinite. Comparable inside one run only.
-    noise
-        Of the matches, estimated from the local fits, in pixels.
-    """
-
-    planes: Floats
-    labels: Ints
-    initial_planes: Floats
-    energies: Energies
-    initial_energy: float
-    bound: float
-    iterations: tuple[Iteration, ...]
-    confidence: Floats
-    noise: float
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The state of inference at one moment.
-
-    Parameters
-    ----------
-    regions, planes, labels
-        As in the result; segments may differ from moment to moment.
-    iteration
-        What the last iteration came to; None before the first on these segments.
-    """
-
-    regions: Regions
-    planes: Floats
-    labels: Ints
-    iteration: Iteration | None
-
-
-Watch = Callable[[Snapshot], None]
-
-
-def infer(
-    regions: Regions,
-    matched: NDArray[np.float32],
-    settings: Settings,
-    *,
-    weights: NDArray[np.float32] | None = None,
-    words: Words | None = None,
-    own: Potential | None = None,
-    right: NDArray[np.float32] | None = None,
-    remembered: Remembered | None = None,
-    start: Start | None = None,
-    draws: int | None = None,
-    measure: bool = True,
-    watch: Watch | None = None,
-    terms: Terms | None = None,
-) -> Inference:
-    """Minimise the energy over planes and labels.
-
-    Parameters
-    ----------
-    regions
-        The segments, built with the left image.
-    matched
-        (H, W) the initial disparity D(p), NaN outside F.
-    settings
-        Sections ``model`` and ``inference``, the seed, and where the range of disparities starts.
-    weights
-        (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
-    words
-        Census words of both views, for φ_pho; without them it is 0.
-    own
-        A potential of the user's own, φ_own; tiles know none.
-    right
-        D(p) as the right view sees it, if it is at hand.
-    remembered
-        Planes of the frame before, to be among the particles.
-    start
-        What to go on from; by default the local fits.
-    draws
-        How often to draw particles if there is no start; by default as the settings say.
-    measure
-        Whether to evaluate the features of the solution, which nothing but a report needs, and, if
-        nothing is drawn, to find the best labels.
-    watch
-        Called with the state before the first iteration and after every one; what it raises ends
-        the run.
-    terms
-        The observations in another form, such as tiles; by default those of the whole image.
-    """
-    lowest = lowest_disparity(settings)
-    floor = np.array([0, 0, lowest])
-    if terms is None:
-        observations = observe(regions, matched, weights, lowest, words, own, right)
-        terms = WholeImage(regions, observations, settings)
-    if start is None:
-        local = terms.local_planes()
-        count = settings.inference.iterations if draws is None else draws
-        start = Start(local, terms.noise(local), 0, count)
-    else:
-        start = replace(start, planes=start.planes - floor)
-    terms = terms.scaled(data_scale(start.noise, settings.model))
-    if remembered is not None:
-        remembered = replace(remembered, planes=remembered.planes - floor)
-
-    def tell(planes: Floats, labels: Ints, iteration: Iteration | None) -> None:
-        if watch is not None:
-            watch(Snapshot(regions, planes + floor, labels, iteration))
-
-    found = _infer(regions, terms, start, settings, remembered, tell, final=measure)
-    if measure:
-        found = replace(found, energies=terms.energies(found.planes, found.labels))
-    return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
+"""Planes that differ by more than this, in pixels rms over a segment, count as alternatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What a run of inference goes on from.
+    """Where a run of inference starts.
 
     Parameters
     ----------
     planes
         (n, 3) about the segments' centres.
     noise
-        Of the matches, in pixels.
+        Noise of the matches, in pixels.
     iteration
-        The number of the first iteration: deviations of particles shrink with it.
+        Number of the first iteration; the deviations of the particles shrink with it.
     count
-        Iterations to make.
+        Number of iterations.
     """
 
     planes: Floats
     noise: float
     iteration: int
     count: int
+
+
+def infer(
+    terms: Terms,
+    *,
+    start: Start | None = None,
+    iterations: int | None = None,
+    with_energies: bool = True,
+    previous_frame: PreviousFrame | None = None,
+    watch: Watch | None = None,
+) -> Inference:
+    """Minimise the energy over planes and labels.
+
+    Parameters
+    ----------
+    terms
+        The energy of the segments, such as `slanted.inference.terms.WholeImage.of` a pair's
+        evidence.
+    start
+        Where to start; by default from the local fits.
+    iterations
+        Number of iterations if there is no `start`; by default ``inference.iterations``.
+    with_energies
+        Whether to evaluate the energy of each potential, which only reports need, and, if there are
+        no iterations, to find the best labels.
+    previous_frame
+        Planes of the last frame of a video, to be among the particles.
+    watch
+        Called with the state before the first iteration and after every one.
+    """
+    settings = terms.settings
+    floor = np.array([0, 0, lowest_disparity(settings)])
+    if start is None:
+        local = terms.local_planes()
+        count = settings.inference.iterations if iterations is None else iterations
+        start = Start(local, terms.noise(local), 0, count)
+    else:
+        start = replace(start, planes=start.planes - floor)
+    terms = terms.scaled(data_scale(start.noise, settings.model))
+    if previous_frame is not None:
+        previous_frame = replace(previous_frame, planes=previous_frame.planes - floor)
+
+    def tell(planes: Floats, labels: Ints, iteration: Iteration | None) -> None:
+        if watch is not None:
+            watch(Snapshot(terms.regions, planes + floor, labels, iteration))
+
+    found = _iterate(terms, start, previous_frame, tell, label_anyway=with_energies)
+    if with_energies:
+        found = replace(found, energies=terms.energies(found.planes, found.labels))
+    return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
 
 
 def data_scale(noise: float, model: ModelSettings) -> float:
@@ -255,22 +123,21 @@ def data_scale(noise: float, model: ModelSettings) -> float:
     return float(np.clip((model.noise / max(noise, 1e-6)) ** 2, smallest, largest))
 
 
-def _infer(
-    regions: Regions,
+def _iterate(
     terms: Terms,
     start: Start,
-    settings: Settings,
-    remembered: Remembered | None,
+    previous_frame: PreviousFrame | None,
     tell: Callable[[Floats, Ints, Iteration | None], None],
     *,
-    final: bool,
+    label_anyway: bool,
 ) -> Inference:
-    planes, inference = start.planes, settings.inference
-    # Worth no solver of their own: the iterations that follow find better ones.
-    labels = cheapest_labels(regions, planes, settings.model)
+    """Draw particles and solve, as often as `start` says; without iterations find labels only."""
+    regions, inference, planes = terms.regions, terms.settings.inference, start.planes
+    # These labels need no solver: the iterations that follow find better ones.
+    labels = cheapest_labels(regions, planes, terms.settings.model)
     keeps = inference.proposals != "paper"
     topology, initial_energy, bound = None, nan, -inf
-    if start.count == 0 and final:
+    if start.count == 0 and label_anyway:
         graph = terms.graph(planes[:, None])
         alone = terms.solve(graph, build_topology(graph), None, inference.sweeps)
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
@@ -278,7 +145,7 @@ def _infer(
     iterations: list[Iteration] = []
     confidence = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
-        particles = terms.particles(planes, labels, t, remembered)
+        particles = terms.particles(planes, labels, t, previous_frame)
         graph = terms.graph(particles)
         topology = topology or build_topology(graph)
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None

@@ -19,12 +19,12 @@ SAMPLE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Remembered:
+class PreviousFrame:
     """The segments of an image and their planes.
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments.
     centre
         (n, 2) mean pixel of each.
@@ -32,7 +32,7 @@ class Remembered:
         (n, 3) α, β, γ about it.
     """
 
-    labels: Ints
+    label_image: Ints
     centre: Floats
     planes: Floats
 
@@ -52,7 +52,7 @@ class Remembered:
         """Return (n, count) segments of this image under each of the other's, −1 for none."""
         step = np.arange(SAMPLE) * regions.size[:, None] // SAMPLE
         pixel = regions.pixel_order[regions.pixel_start[:-1, None] + step]
-        under = np.sort(self.labels.reshape(-1)[pixel], axis=1)
+        under = np.sort(self.label_image.reshape(-1)[pixel], axis=1)
         first = np.ones(under.shape, np.bool_)
         first[:, 1:] = under[:, 1:] != under[:, :-1]
         place = np.where(first, np.arange(SAMPLE), SAMPLE)

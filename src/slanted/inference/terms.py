@@ -12,10 +12,13 @@ from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.particles import propose
 from slanted.model.build import build_factor_graph
 from slanted.model.energy import Energies, energy
+from slanted.model.observations import observe
+from slanted.model.planes import lowest_disparity
 from slanted.solver.convex_bp import solve
 
 if TYPE_CHECKING:
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.model.evidence import Evidence
     from slanted.model.observations import Observations
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Floats, Ints
@@ -29,19 +32,27 @@ if TYPE_CHECKING:
 
 
 class Terms(Protocol):
-    """The energy of an image's segments. Disparities count from the model's lowest."""
+    """The energy of an image's segments. Disparities are counted from the model's lowest."""
+
+    @property
+    def regions(self) -> Regions:
+        """The segments."""
+
+    @property
+    def settings(self) -> Settings:
+        """Sections ``model`` and ``inference``, the seed and the range of disparities."""
 
     def local_planes(self) -> Floats:
-        """Return the (n, 3) planes that each segment's own matches say."""
+        """Return the (n, 3) planes fitted to each segment's own matches."""
 
     def noise(self, planes: Floats) -> float:
-        """Return the noise of the matches about such planes, in pixels."""
+        """Return the noise of the matches about these planes, in pixels."""
 
     def scaled(self, factor: float) -> Self:
-        """Return terms whose every pixel counts `factor` times as much."""
+        """Return terms in which every pixel counts `factor` times as much."""
 
     def particles(
-        self, planes: Floats, labels: Ints, iteration: int, remembered: Remembered | None
+        self, planes: Floats, labels: Ints, iteration: int, previous_frame: PreviousFrame | None
     ) -> Floats:
         """Return (n, N, 3) planes to choose from; see `slanted.inference.particles.propose`."""
 
@@ -51,7 +62,7 @@ class Terms(Protocol):
     def solve(
         self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
     ) -> Solution:
-        """Minimise it."""
+        """Minimise the tabulated energy."""
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
         """Return the features of a solution."""
@@ -59,7 +70,7 @@ class Terms(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class WholeImage:
-    """The observations of all segments at once.
+    """The energy of all segments at once.
 
     Parameters
     ----------
@@ -73,12 +84,18 @@ class WholeImage:
     observations: Observations
     settings: Settings
 
+    @classmethod
+    def of(cls, regions: Regions, evidence: Evidence, settings: Settings) -> WholeImage:
+        """Gather the evidence by segment."""
+        observations = observe(regions, evidence, lowest_disparity(settings))
+        return cls(regions, observations, settings)
+
     def local_planes(self) -> Floats:
-        """Fit them."""
+        """Fit a plane to each segment's matches."""
         return fit_local_planes(self.regions, self.observations, self.settings.model.truncation)
 
     def noise(self, planes: Floats) -> float:
-        """Estimate it."""
+        """Estimate the noise from the residuals."""
         return match_noise(self.observations, planes)
 
     def scaled(self, factor: float) -> Self:
@@ -86,15 +103,14 @@ class WholeImage:
         return replace(self, observations=self.observations.scaled(factor))
 
     def particles(
-        self, planes: Floats, labels: Ints, iteration: int, remembered: Remembered | None
+        self, planes: Floats, labels: Ints, iteration: int, previous_frame: PreviousFrame | None
     ) -> Floats:
-        """Draw them."""
-        return propose(
-            self.regions, self.observations, planes, labels, iteration, self.settings, remembered
-        )
+        """Draw particles from the observations."""
+        regions, seen, settings = self.regions, self.observations, self.settings
+        return propose(regions, seen, planes, labels, iteration, settings, previous_frame)
 
     def graph(self, particles: Floats) -> FactorGraph:
-        """Tabulate it."""
+        """Tabulate all potentials."""
         return build_factor_graph(self.regions, self.observations, particles, self.settings.model)
 
     def solve(
@@ -111,7 +127,7 @@ class WholeImage:
         )
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
-        """Evaluate them."""
+        """Evaluate every potential."""
         return energy(self.regions, self.observations, planes, labels, self.settings.model)
 
 

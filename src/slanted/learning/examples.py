@@ -12,6 +12,7 @@ from slanted.inference.particles import propose
 from slanted.inference.pcbp import data_scale
 from slanted.learning.ground_truth import Truth, find_truth
 from slanted.learning.losses import particle_losses
+from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations, observe
 from slanted.model.photometry import photometric_cost
@@ -136,7 +137,8 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
     regions, model = result.regions, settings.model
     lowest = lowest_disparity(settings)
     known = find_truth(regions, truth, model, settings.learning.labels, lowest)
-    observations = observe(regions, result.matched, result.weights, lowest, result.words)
+    evidence = Evidence(result.matched, result.pixel_weights, census=result.census)
+    observations = observe(regions, evidence, lowest)
     observations = observations.scaled(data_scale(result.inference.noise, model))
     local = result.local_planes() - np.array([0, 0, lowest])
     drawn = _draw(result, observations, local, settings)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.inference.local_fit import SMALLEST_SPREAD, fit_local_planes, moments_near
 from slanted.learning.subgraph import Subgraph, induced_subgraph
+from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Matches, observe
 from slanted.model.potentials import compatibility_cost, junction3_cost, junction4_cost
@@ -83,14 +84,14 @@ def find_truth(
     InputError
         If the map has another size than the images, or no segment has enough ground truth.
     """
-    if np.shape(disparity) != regions.labels.shape:
-        height, width = regions.labels.shape
+    if np.shape(disparity) != regions.label_image.shape:
+        height, width = regions.label_image.shape
         rows, columns = (*np.shape(disparity), 0, 0)[:2]
         raise InputError(
             f"ground truth: expected the size of the left image, {width}×{height}, got "
             f"{columns}×{rows}; use files of one resolution"
         )
-    pixels = observe(regions, disparity, None, lowest)
+    pixels = observe(regions, Evidence(disparity), lowest)
     planes = fit_local_planes(regions, pixels, REACH)
     known = _supported(regions, pixels.segments, planes)
     if not known.any():

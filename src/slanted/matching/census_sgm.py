@@ -28,7 +28,7 @@ from slanted.matching.winner_kernels import (
     agreement_rows,
     winner_rows,
 )
-from slanted.runtime.threads import bound, share
+from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
@@ -192,10 +192,10 @@ def _match_band(
         sum_paths(costs, left, census, sums)
         del costs
         chosen = (sums, low, census.uniqueness, census.contrast, census.rival)
-        share(len(left), bound(winner_rows, chosen, *outputs))
+        share(len(left), bind(winner_rows, chosen, *outputs))
     state = np.full(shape, AGREES, np.uint8)
     threshold = settings.left_right_threshold
     if threshold:
-        share(len(left), bound(agreement_rows, (*winners, low, high, threshold), state))
+        share(len(left), bind(agreement_rows, (*winners, low, high, threshold), state))
         disparity[state != AGREES] = np.nan
     return Details(disparity, confidence, state == OCCLUDED, state == MISMATCHED)

@@ -11,7 +11,7 @@ from slanted.model.drawing_kernels import draw_rows, find_hidden
 from slanted.model.planes import lowest_disparity
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
-from slanted.runtime.threads import bound, share
+from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
@@ -26,14 +26,14 @@ def draw_disparity(
     Where a plane leaves `lowest` … `highest`, behind infinity or nearer than was searched, the
     pixel gets the end of the range.
     """
-    disparity = draw_planes(regions.labels, regions.centre, planes)
+    disparity = draw_planes(regions.label_image, regions.centre, planes)
     return np.clip(disparity, np.float32(lowest), np.float32(highest), out=disparity)
 
 
-def draw_planes(labels: Ints, centre: Floats, planes: Floats) -> NDArray[np.float32]:
+def draw_planes(label_image: Ints, centre: Floats, planes: Floats) -> NDArray[np.float32]:
     """Return (H, W) disparity of planes about some centres, (n, 3) and (n, 2), in (H, W) labels."""
-    disparity = np.empty(labels.shape, np.float32)
-    share(len(labels), bound(draw_rows, (labels, centre, planes), disparity))
+    disparity = np.empty(label_image.shape, np.float32)
+    share(len(label_image), bind(draw_rows, (label_image, centre, planes), disparity))
     return disparity
 
 
@@ -48,5 +48,5 @@ def drawn_range(
 def hidden_pixels(disparity: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return (H, W), which pixels of the left view the right one does not show."""
     hidden = np.empty(disparity.shape, np.bool_)
-    share(len(hidden), bound(find_hidden, (disparity,), hidden))
+    share(len(hidden), bind(find_hidden, (disparity,), hidden))
     return hidden

@@ -10,7 +10,7 @@ from slanted.runtime.kernel import kernel
 
 @kernel
 def draw_rows(
-    labels: NDArray[np.int32],
+    label_image: NDArray[np.int32],
     centre: NDArray[np.float64],
     planes: NDArray[np.float64],
     first: int,
@@ -19,8 +19,8 @@ def draw_rows(
 ) -> None:
     """Write each pixel's disparity on the plane of its segment (paper, Eq. 1), in some rows."""
     for y in range(first, last):
-        for x in range(labels.shape[1]):
-            i = labels[y, x]
+        for x in range(label_image.shape[1]):
+            i = label_image[y, x]
             disparity[y, x] = (
                 planes[i, 0] * (x - centre[i, 0]) + planes[i, 1] * (y - centre[i, 1]) + planes[i, 2]
             )

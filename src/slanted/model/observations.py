@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.images.census import Words
+from slanted.images.census import CensusPair
 from slanted.images.disparity_map import as_disparity_map
 from slanted.model.data_kernels import gather_matches
+from slanted.model.evidence import Evidence
 from slanted.model.user_potential import Potential
 from slanted.model.visibility import Unmatched, right_view
 from slanted.model.visibility_kernels import gather_unmatched
@@ -33,7 +34,7 @@ class Matches:
     disparity: Floats
     """D(p)."""
     weight: Floats
-    """Confidence in D(p), ≥ 0; 1 in the paper."""
+    """How much the pixel counts, ≥ 0; 1 in the paper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Observations:
     """B_ij ∩ F, about the centre of B_ij."""
     unmatched: Unmatched
     """S_i outside F."""
-    words: Words | None
+    census: CensusPair | None
     """What the views look like; None if only their matches are known."""
     own: Potential | None = None
     """A potential of the user's own, whose costs `scaled` leaves alone."""
@@ -62,59 +63,40 @@ class Observations:
 
 
 def observe(
-    regions: Regions,
-    disparity: Any,
-    weights: Any = None,
-    lowest: float = 0.0,
-    words: Words | None = None,
-    own: Potential | None = None,
-    right: NDArray[np.float32] | None = None,
+    regions: Regions, evidence: Evidence, lowest: float = 0.0, *, with_census: bool = True
 ) -> Observations:
-    """Gather the initial disparity by segment and by boundary.
+    """Gather the evidence by segment and by boundary.
 
     Parameters
     ----------
     regions
-        Of the left image.
-    disparity
-        (H, W) D(p), NaN outside F.
-    weights
-        (H, W) ≥ 0, confidence by which φ_seg and φ_bdy1 weigh each pixel; None is the paper's 1.
+        Segments of the left image.
+    evidence
+        What is known of the pair.
     lowest
-        The disparity from which the model counts.
-    words
-        Census words of both views, for φ_pho; without them it is 0.
-    own
-        A potential of the user's own, φ_own.
-    right
-        (H, W) the disparity as the right view sees it, from `right_view`, if it is at hand.
+        The disparity from which the model counts; see `slanted.model.planes.lowest_disparity`.
+    with_census
+        Whether φ_pho will be asked for.
 
     Raises
     ------
     InputError
         If an array has another size than the label image, or a weight is negative or not finite.
     """
-    given = as_disparity_map(disparity, "disparity")
+    given = as_disparity_map(evidence.disparity, "disparity")
     _check_size("disparity", given, regions)
     known = given - lowest if lowest else given
-    confidence = np.ones_like(known) if weights is None else np.array(weights, np.float64)
-    _check_size("weights", confidence, regions)
+    weights = _pixel_weights(evidence, regions)
+    right, census = evidence.right_disparity, evidence.census if with_census else None
     if right is not None:
-        _check_size("right", right, regions)
-    if words is not None:
-        _check_size("words", words.left, regions)
-        _check_size("words", words.right, regions)
-    if weights is not None and not (np.isfinite(confidence).all() and confidence.min() >= 0):
-        raise InputError(
-            "weights: expected finite numbers of at least 0, got others; set disparity to NaN "
-            "where there is no confidence"
-        )
+        _check_size("right_disparity", right, regions)
+    if census is not None:
+        _check_size("census", census.left, regions)
+        _check_size("census", census.right, regions)
 
     def gather(pixels: Ints, start: Starts, centre: Floats) -> Matches:
         return Matches(
-            *gather_matches(
-                pixels, start, centre, known.ravel(), confidence.ravel(), known.shape[1]
-            )
+            *gather_matches(pixels, start, centre, known.ravel(), weights.ravel(), known.shape[1])
         )
 
     def gather_rest() -> Unmatched:
@@ -127,12 +109,26 @@ def observe(
         lambda: gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
         gather_rest,
     )
-    return Observations(segments, boundaries, unmatched, words, own)
+    return Observations(segments, boundaries, unmatched, census, evidence.potential)
+
+
+def _pixel_weights(evidence: Evidence, regions: Regions) -> Floats:
+    """Return the weights of all pixels, 1 if there are none."""
+    if evidence.pixel_weights is None:
+        return np.ones(regions.label_image.shape)
+    weights = np.array(evidence.pixel_weights, np.float64)
+    _check_size("pixel_weights", weights, regions)
+    if not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise InputError(
+            "pixel_weights: expected finite numbers of at least 0, got others; set the disparity "
+            "to NaN where there is no confidence"
+        )
+    return weights
 
 
 def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:
-    if array.shape != regions.labels.shape:
+    if array.shape != regions.label_image.shape:
         raise InputError(
-            f"{argument}: expected the size of the label image, {regions.labels.shape}, got "
+            f"{argument}: expected the size of the label image, {regions.label_image.shape}, got "
             f"{array.shape}; pass arrays of one frame at one resolution"
         )

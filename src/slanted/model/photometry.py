@@ -60,14 +60,14 @@ def photometric_rows(
     regions: Regions, observations: Observations, planes: Floats, first: int, last: int
 ) -> Floats:
     """Return φ_pho of the segments `first` … `last` − 1; `planes` are those of all."""
-    words, seen = observations.words, observations.unmatched
-    if words is None:
+    census, seen = observations.census, observations.unmatched
+    if census is None:
         return np.zeros((last - first, planes.shape[1]))
     bits: Floats = differing_bits(
         regions.pixel_start[first : last + 1],
         regions.pixel_order,
-        words.left,
-        words.right,
+        census.left,
+        census.right,
         seen.right,
         SLACK,
         float(MOST),

@@ -20,7 +20,7 @@ from slanted.model.planes import check_particles
 from slanted.model.visibility_kernels import contradictions, project_matches
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints, Starts
-from slanted.runtime.threads import bound, share, share_rows
+from slanted.runtime.threads import bind, share, share_rows
 
 if TYPE_CHECKING:
     from slanted.model.observations import Observations
@@ -48,7 +48,7 @@ class Unmatched:
 def right_view(disparity: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the matches as the right view sees them, (H, W), NaN where it knows none."""
     right = np.empty(disparity.shape, np.float32)
-    share(len(right), bound(project_matches, (np.asarray(disparity, np.float32),), right))
+    share(len(right), bind(project_matches, (np.asarray(disparity, np.float32),), right))
     return right
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from slanted.output.legends import Legend, Swatch
 
 if TYPE_CHECKING:
-    from slanted.inference.pcbp import Inference
+    from slanted.inference.outcome import Inference
     from slanted.regions import Regions
 
 STEEP = 0.3
@@ -38,7 +38,7 @@ def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.u
     near = np.clip((planes[:, 2] - low) / max(high - low, 1e-6), 0, 1)
     hsv = np.stack([hue, 255 * np.minimum(slope / STEEP, 1), 90 + 165 * near], axis=1)
     rgb = cv2.cvtColor(np.rint(hsv)[None].astype(np.uint8), cv2.COLOR_HSV2RGB)[0]
-    painted: NDArray[np.uint8] = rgb[regions.labels]
+    painted: NDArray[np.uint8] = rgb[regions.label_image]
     return painted
 
 

@@ -199,7 +199,7 @@ def write_result(
     """
     disparity = result.disparity
     write_maps(folder, "disparity", disparity)
-    write_labels(folder / SEGMENTS, result.regions.labels)
+    write_labels(folder / SEGMENTS, result.regions.label_image)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
     for name, image in ((LEFT, left), (RIGHT, right)):

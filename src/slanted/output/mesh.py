@@ -107,13 +107,13 @@ def build_mesh(
     from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
     from slanted.output.mesh_kernels import fill_mesh
 
-    coarse = coarse_labels(regions.labels, step)
+    coarse = coarse_labels(regions.label_image, step)
     is_vertex = find_vertices(coarse)
     most, triangles = count_mesh(coarse, is_vertex)
     corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
     faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
     adjacency = (regions.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
-    height, width = regions.labels.shape
+    height, width = regions.label_image.shape
     count = fill_mesh(
         coarse,
         is_vertex,

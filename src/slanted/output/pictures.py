@@ -134,7 +134,7 @@ def colour_confidence(regions: Regions, confidence: NDArray[np.float64]) -> NDAr
     level = (np.log1p(np.where(finite, confidence, 0)) - low) / (high - low)
     colours = cividis()[np.rint(np.clip(level, 0, 1) * 255).astype(np.uint8)]
     colours[~finite] = NO_RIVAL_COLOUR
-    painted: NDArray[np.uint8] = colours[regions.labels]
+    painted: NDArray[np.uint8] = colours[regions.label_image]
     return painted
 
 
@@ -218,7 +218,7 @@ def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
     """Draw segments over the image and mark junctions: discs for 3-way, squares for 4-way."""
     import cv2
 
-    picture = paint_boundaries(image, regions.labels)
+    picture = paint_boundaries(image, regions.label_image)
     for u, v in np.floor(regions.junctions3_position).astype(int).tolist():
         cv2.circle(picture, (u, v), 2, JUNCTION3_COLOUR, cv2.FILLED)
     for u, v in np.floor(regions.junctions4_position).astype(int).tolist():
@@ -238,10 +238,10 @@ def colour_segments(regions: Regions, image: Image) -> NDArray[np.uint8]:
     from slanted.images.colour import as_rgb8
 
     rgb = as_rgb8(image).reshape(-1, 3)
-    flat = regions.labels.reshape(-1)
+    flat = regions.label_image.reshape(-1)
     means = [np.bincount(flat, weights=rgb[:, c]) / regions.size for c in range(3)]
     colours: NDArray[np.uint8] = np.rint(np.stack(means, axis=1)).astype(np.uint8)
-    painted: NDArray[np.uint8] = colours[regions.labels]
+    painted: NDArray[np.uint8] = colours[regions.label_image]
     return painted
 
 
@@ -287,8 +287,8 @@ def _across(regions: Regions) -> NDArray[np.float64]:
     """
     edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels
-    first = regions.labels.reshape(-1)[pixels] == regions.edges[edge, 0]
-    rows, columns = np.divmod(pixels, regions.labels.shape[1])
+    first = regions.label_image.reshape(-1)[pixels] == regions.edges[edge, 0]
+    rows, columns = np.divmod(pixels, regions.label_image.shape[1])
 
     def centres(of: NDArray[np.bool_]) -> NDArray[np.float64]:
         count = np.bincount(edge[of], minlength=regions.number_of_edges)
@@ -325,11 +325,11 @@ def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8
     front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
     front = np.where(labels == BoundaryLabel.LEFT_OCCLUSION, regions.edges[:, 0], front)
 
-    lines = np.zeros(regions.labels.size, np.uint8)
-    place = np.arange(regions.labels.size).reshape(regions.labels.shape)
+    lines = np.zeros(regions.label_image.size, np.uint8)
+    place = np.arange(regions.label_image.size).reshape(regions.label_image.shape)
     for here, there, a, b in (
-        (regions.labels[:, :-1], regions.labels[:, 1:], place[:, :-1], place[:, 1:]),
-        (regions.labels[:-1], regions.labels[1:], place[:-1], place[1:]),
+        (regions.label_image[:, :-1], regions.label_image[:, 1:], place[:, :-1], place[:, 1:]),
+        (regions.label_image[:-1], regions.label_image[1:], place[:-1], place[1:]),
     ):
         differ = here != there
         edge = edge_numbers(regions.edges, here[differ], there[differ], regions.count)
@@ -338,6 +338,6 @@ def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8
             lines[pixels[shown]] = kinds[edge[shown]]
     edge = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels
-    in_front = regions.labels.reshape(-1)[pixels] == front[edge]
+    in_front = regions.label_image.reshape(-1)[pixels] == front[edge]
     lines[pixels[in_front]] = kinds[edge[in_front]]
-    return lines.reshape(regions.labels.shape)
+    return lines.reshape(regions.label_image.shape)

@@ -19,7 +19,7 @@ from slanted.io.names import RECORD
 from slanted.io.npz import StoredArrays
 
 if TYPE_CHECKING:
-    from slanted.inference.pcbp import Iteration
+    from slanted.inference.outcome import Iteration
     from slanted.model.energy import Energies
     from slanted.regions import Regions
     from slanted.result import Result
@@ -83,12 +83,14 @@ def encode_arrays(result: Result) -> bytes:
     """Return the arrays from which everything else can be made again, as NPZ."""
     inference = result.inference
     stream = io.BytesIO()
-    optional: dict[str, Any] = {} if result.weights is None else {"weights": result.weights}
+    optional: dict[str, Any] = (
+        {} if result.pixel_weights is None else {"weights": result.pixel_weights}
+    )
     np.savez_compressed(
         stream,
         **optional,
         matched=result.matched,
-        segments=result.regions.labels,
+        segments=result.regions.label_image,
         planes=inference.planes,
         labels=inference.labels,
         initial_planes=inference.initial_planes,
@@ -106,7 +108,7 @@ def encode_arrays(result: Result) -> bytes:
 
 def read_result(folder: Path) -> dict[str, Any]:
     """Read a folder written by `Result.save`, and return the arguments of its `Result`."""
-    from slanted.inference.pcbp import Inference
+    from slanted.inference.outcome import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
@@ -149,7 +151,7 @@ def read_result(folder: Path) -> dict[str, Any]:
             "seconds": {k: float(v) for k, v in record["seconds"].items() if k != "total"},
             "searched": searched,
             "rectification": None if check is None else RectificationCheck(**check),
-            "weights": weights,
+            "pixel_weights": weights,
         }
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
@@ -167,7 +169,7 @@ def _features(folder: Path, record: dict[str, Any]) -> Energies:
 
 
 def _iteration(step: dict[str, Any]) -> Iteration:
-    from slanted.inference.pcbp import Iteration
+    from slanted.inference.outcome import Iteration
 
     return Iteration(
         float(step["energy"]),
@@ -191,7 +193,7 @@ def read_segments(stored: StoredArrays) -> Any:
 
 def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
     """Return the other arrays, or raise a ValueError that names the first that does not fit."""
-    n, edges, size = regions.count, regions.number_of_edges, regions.labels.shape
+    n, edges, size = regions.count, regions.number_of_edges, regions.label_image.shape
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "matched": ("f", size),
         "planes": ("f", (n, 3)),

@@ -17,7 +17,7 @@ Labels = NDArray[np.int32]
 
 
 def connected_segments(
-    labels: NDArray[np.integer[Any]],
+    label_image: NDArray[np.integer[Any]],
     lab: NDArray[np.uint8],
     min_size: int,
     counts: tuple[int, int] | None = None,
@@ -29,7 +29,7 @@ def connected_segments(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) integers, any values.
     lab
         (3, H, W) 8-bit Lab planes.
@@ -41,10 +41,10 @@ def connected_segments(
 
     Returns
     -------
-    labels
+    label_image
         (H, W), numbered 0 … n−1 in the order of their first pixels.
     """
-    parts, runs = _parts_and_runs(labels)
+    parts, runs = _parts_and_runs(label_image)
     count = int(parts.max()) + 1
     (sizes, colours), (start, neighbours) = together(
         lambda: _part_colours(lab, parts, count), lambda: _neighbours(parts, runs, count)
@@ -64,22 +64,28 @@ def connected_segments(
     return merged
 
 
-def split_connected(labels: NDArray[np.integer[Any]]) -> Labels:
+def split_connected(label_image: NDArray[np.integer[Any]]) -> Labels:
     """Give the 4-connected parts of equal labels numbers 0 … n−1, in raster order."""
-    return _parts_and_runs(labels)[0]
+    return _parts_and_runs(label_image)[0]
 
 
-def _parts_and_runs(labels: NDArray[np.integer[Any]]) -> tuple[Labels, Runs]:
+def _parts_and_runs(label_image: NDArray[np.integer[Any]]) -> tuple[Labels, Runs]:
     """Return the connected parts, and the runs of equal labels in the rows, which they share."""
     # Not above: regions need this module's connected parts.
     from slanted.partition.run_kernels import number_pieces, row_runs
 
     bounds = np.iinfo(np.int32)
-    if labels.dtype != np.int32 and not bounds.min <= labels.min() <= labels.max() <= bounds.max:
+    if (
+        label_image.dtype != np.int32
+        and not bounds.min <= label_image.min() <= label_image.max() <= bounds.max
+    ):
         # 64-bit names such as hashes: only their being equal matters.
-        labels = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
+        label_image = np.unique(label_image, return_inverse=True)[1].reshape(label_image.shape)
     # Of one type, whatever they were: kernels are compiled for each.
-    names, parts = np.ascontiguousarray(labels, np.int32), np.empty(labels.shape, np.int32)
+    names, parts = (
+        np.ascontiguousarray(label_image, np.int32),
+        np.empty(label_image.shape, np.int32),
+    )
     runs = row_runs(names)
     number_pieces(names, *runs, parts)
     return parts, runs
@@ -99,9 +105,9 @@ def _neighbours(parts: Labels, runs: Runs, count: int) -> tuple[NDArray[np.int64
 
 
 @kernel
-def rename(labels: Labels, names: NDArray[np.integer[Any]]) -> None:
+def rename(label_image: Labels, names: NDArray[np.integer[Any]]) -> None:
     """Give each pixel the name of its label, in place; NumPy would copy the image twice for it."""
-    flat = labels.reshape(-1)
+    flat = label_image.reshape(-1)
     for p in range(flat.size):
         flat[p] = names[flat[p]]
 
@@ -122,17 +128,17 @@ def _part_colours(
 
 
 @kernel
-def _renumber(labels: Labels, count: int) -> Labels:
+def _renumber(label_image: Labels, count: int) -> Labels:
     """Overwrite the labels that occur by 0 … n−1, in raster order."""
     number = np.full(count, -1, np.int32)
     used = 0
-    flat = labels.reshape(-1)
+    flat = label_image.reshape(-1)
     for p in range(flat.size):
         if number[flat[p]] < 0:
             number[flat[p]] = used
             used += 1
         flat[p] = number[flat[p]]
-    return labels
+    return label_image
 
 
 @kernel

@@ -11,12 +11,12 @@ from slanted.errors import InputError
 from slanted.runtime.arrays import Ints
 
 
-def check_labels(labels: Any, size: tuple[int, int] | None = None) -> Ints:
+def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> Ints:
     """Return a label image as a new int32 array, or raise an error that names what is wrong.
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) integers 0 … n−1; each must occur, in one 4-connected piece.
     size
         Height and width of the left image, if known.
@@ -28,12 +28,12 @@ def check_labels(labels: Any, size: tuple[int, int] | None = None) -> Ints:
     """
     from slanted.partition.run_kernels import count_pieces
 
-    array = _integer_image(labels, size)
+    array = _integer_image(label_image, size)
     lowest, highest = int(array.min()), int(array.max())
     if lowest < 0:
         raise InputError(
-            f"labels: expected segments numbered from 0, got {lowest}; renumber them with "
-            "slanted.regions.labels_from_user"
+            f"label image: expected segments numbered from 0, got {lowest}; renumber them with "
+            "slanted.regions.label_image_from_user"
         )
     if highest >= array.size:  # more labels than pixels: the counters below would not fit
         raise _missing(array, highest)
@@ -44,8 +44,8 @@ def check_labels(labels: Any, size: tuple[int, int] | None = None) -> Ints:
     if pieces.max() > 1:
         torn = int(np.argmax(pieces > 1))
         raise InputError(
-            f"labels: expected 4-connected segments, got segment {torn} in {pieces[torn]} pieces; "
-            "split it with slanted.regions.labels_from_user"
+            f"label image: expected 4-connected segments, got segment {torn} in {pieces[torn]} "
+            "pieces; split it with slanted.regions.label_image_from_user"
         )
     return checked
 
@@ -54,12 +54,12 @@ def _missing(array: NDArray[np.integer], highest: int) -> InputError:
     present = np.unique(array)
     missing = int(np.argmax(present != np.arange(len(present))))
     return InputError(
-        f"labels: expected every number from 0 to {highest}, got none of {missing}; renumber the "
-        "segments with slanted.regions.labels_from_user"
+        f"label image: expected every number from 0 to {highest}, got none of {missing}; renumber "
+        "the segments with slanted.regions.label_image_from_user"
     )
 
 
-def labels_from_user(array: Any, size: tuple[int, int]) -> Ints:
+def label_image_from_user(array: Any, size: tuple[int, int]) -> Ints:
     """Make segments of any label image: of objects, of another method, with gaps or negatives.
 
     Parameters
@@ -71,7 +71,7 @@ def labels_from_user(array: Any, size: tuple[int, int]) -> Ints:
 
     Returns
     -------
-    labels
+    label_image
         (H, W), 0 … n−1 in the raster order of first pixels; each 4-connected piece of equal
         values is a segment of its own.
 
@@ -85,20 +85,20 @@ def labels_from_user(array: Any, size: tuple[int, int]) -> Ints:
     return split_connected(_integer_image(array, size))
 
 
-def _integer_image(labels: Any, size: tuple[int, int] | None) -> NDArray[np.integer]:
-    array = np.asarray(labels)
+def _integer_image(label_image: Any, size: tuple[int, int] | None) -> NDArray[np.integer]:
+    array = np.asarray(label_image)
     if array.dtype.kind not in "iu":
         raise InputError(
-            f"labels: expected integers, got {array.dtype}; round them and convert to int32"
+            f"label image: expected integers, got {array.dtype}; round them and convert to int32"
         )
     if array.ndim != 2 or array.size == 0:
         raise InputError(
-            f"labels: expected one number a pixel, a non-empty (H, W) array, got shape "
+            f"label image: expected one number a pixel, a non-empty (H, W) array, got shape "
             f"{array.shape}; decode a colour-coded label image first"
         )
     if size is not None and array.shape != tuple(size):
         raise InputError(
-            f"labels: expected the size of the left image, {size[1]}×{size[0]}, got "
+            f"label image: expected the size of the left image, {size[1]}×{size[0]}, got "
             f"{array.shape[1]}×{array.shape[0]}; pass the segments of that very image"
         )
     return array

@@ -19,7 +19,7 @@ Runs = tuple[Ints, Starts]
 
 
 @kernel
-def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
+def row_runs(label_image: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
     """Cut each row into runs of equal labels.
 
     Returns
@@ -29,17 +29,17 @@ def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
     row_start
         (H + 1,) first run of each row.
     """
-    height, width = labels.shape
+    height, width = label_image.shape
     row_start = np.zeros(height + 1, np.int64)
     for y in range(height):
-        row = labels[y]
+        row = label_image[y]
         changes = 0
         for x in range(1, width):
             changes += row[x] != row[x - 1]
         row_start[y + 1] = row_start[y] + 1 + changes
     begin = np.empty(row_start[height] + 1, np.int32)
     for y in range(height):
-        row = labels[y]
+        row = label_image[y]
         run = row_start[y]
         begin[run] = y * width
         for x in range(1, width):
@@ -51,15 +51,15 @@ def row_runs(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
 
 
 @kernel
-def count_pieces(labels: Ints, count: int) -> Ints:
+def count_pieces(label_image: Ints, count: int) -> Ints:
     """Return in how many 4-connected pieces each of the labels 0 … `count` − 1 occurs.
 
     Every run is a piece of its own until it is found to touch one of the same label in the row
     above (union-find).
     """
-    begin, row_start = row_runs(labels)
-    root = _joined_runs(labels, begin, row_start)
-    flat = labels.reshape(-1)
+    begin, row_start = row_runs(label_image)
+    root = _joined_runs(label_image, begin, row_start)
+    flat = label_image.reshape(-1)
     pieces = np.zeros(count, np.int32)
     for run in range(len(root)):
         pieces[flat[begin[run]]] += root[run] == run
@@ -67,13 +67,13 @@ def count_pieces(labels: Ints, count: int) -> Ints:
 
 
 @kernel
-def number_pieces(labels: Ints, begin: Ints, row_start: Starts, numbers: Ints) -> int:
+def number_pieces(label_image: Ints, begin: Ints, row_start: Starts, numbers: Ints) -> int:
     """Give every 4-connected piece of equal labels a number, in raster order; return how many.
 
     `begin` and `row_start` are the runs of the labels; `numbers` (H, W), which takes the numbers,
     has the same ones.
     """
-    root = _joined_runs(labels, begin, row_start)
+    root = _joined_runs(label_image, begin, row_start)
     number = np.empty(len(root), np.int32)
     used = 0
     flat = numbers.reshape(-1)
@@ -90,12 +90,12 @@ def number_pieces(labels: Ints, begin: Ints, row_start: Starts, numbers: Ints) -
 
 
 @kernel
-def _joined_runs(labels: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
+def _joined_runs(label_image: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
     """Join runs of one label that touch (union-find); a piece's root is the first of its runs."""
-    width = labels.shape[1]
-    flat = labels.reshape(-1)
+    width = label_image.shape[1]
+    flat = label_image.reshape(-1)
     root = np.arange(len(begin) - 1)
-    for y in range(1, labels.shape[0]):
+    for y in range(1, label_image.shape[0]):
         above, here = row_start[y - 1], row_start[y]
         while here < row_start[y + 1]:
             if flat[begin[above]] == flat[begin[here]]:
@@ -116,7 +116,7 @@ def _find(root: Starts, run: int) -> int:
 
 
 @kernel
-def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
+def contacts(label_image: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
     """List where runs of two labels touch.
 
     Returns
@@ -125,8 +125,8 @@ def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, 
         Of equal size: the smaller label, the larger one, the sides of pixels that they share
         there. A pair of labels occurs as often as its runs touch.
     """
-    width = labels.shape[1]
-    flat = labels.reshape(-1)
+    width = label_image.shape[1]
+    flat = label_image.reshape(-1)
     # A run touches the next one of its row; in the row below, each further contact ends a run.
     low, high, length = (
         np.empty(3 * len(begin), np.int32),
@@ -134,7 +134,7 @@ def contacts(labels: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, 
         np.empty(3 * len(begin), np.int32),
     )
     used = 0
-    for y in range(labels.shape[0]):
+    for y in range(label_image.shape[0]):
         for run in range(row_start[y] + 1, row_start[y + 1]):
             first, second = flat[begin[run - 1]], flat[begin[run]]
             low[used], high[used], length[used] = min(first, second), max(first, second), 1

@@ -63,7 +63,7 @@ SINGLE_RUNS = _single_runs()
 
 @kernel
 def move_pixels(
-    labels: Ints,
+    label_image: Ints,
     sums: Starts,
     lab: NDArray[np.uint8],
     matched: NDArray[np.float32],
@@ -83,7 +83,7 @@ def move_pixels(
 
     Parameters
     ----------
-    labels
+    label_image
         (H + 2, W + 2), −1 in a frame of one pixel; changed in place.
     sums
         (n, 6) number of pixels and sums of L, a, b, x, y of each segment; kept up to date.
@@ -134,18 +134,18 @@ def move_pixels(
                 place = BLOCK * block + (BLOCK - 1 - k if backwards else k)
                 if due[y + 1, place] != turn:
                     continue
-                x, old = place - 1, labels[y + 1, place]
+                x, old = place - 1, label_image[y + 1, place]
                 if sums[old, 0] <= SMALLEST_SEGMENT:
                     continue
                 due[y + 1, place] = 0
-                _look_round(labels, x, y, ring)
+                _look_round(label_image, x, y, ring)
                 new, by = _best_move(
                     x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
                 )
                 if new != old:
-                    labels[y + 1, place] = new
+                    label_image[y + 1, place] = new
                     if turn == MIXED:
-                        _take_turns(labels, bands, x, y, turns)
+                        _take_turns(label_image, bands, x, y, turns)
                     for v in range(y, y + 3):
                         for u in range(x, x + 3):
                             due[v, u] = turns[v, u]
@@ -157,25 +157,29 @@ def move_pixels(
 
 
 @kernel
-def _look_round(labels: Ints, x: int, y: int, ring: Ints) -> None:
+def _look_round(label_image: Ints, x: int, y: int, ring: Ints) -> None:
     """Write the labels round a pixel, clockwise, of labels in a frame."""
-    ring[0], ring[1], ring[2] = labels[y, x], labels[y, x + 1], labels[y, x + 2]
-    ring[7], ring[3] = labels[y + 1, x], labels[y + 1, x + 2]
-    ring[6], ring[5], ring[4] = labels[y + 2, x], labels[y + 2, x + 1], labels[y + 2, x + 2]
+    ring[0], ring[1], ring[2] = label_image[y, x], label_image[y, x + 1], label_image[y, x + 2]
+    ring[7], ring[3] = label_image[y + 1, x], label_image[y + 1, x + 2]
+    ring[6], ring[5], ring[4] = (
+        label_image[y + 2, x],
+        label_image[y + 2, x + 1],
+        label_image[y + 2, x + 2],
+    )
 
 
 @kernel
 def _take_turns(
-    labels: Ints, bands: NDArray[np.uint8], x: int, y: int, turns: NDArray[np.uint8]
+    label_image: Ints, bands: NDArray[np.uint8], x: int, y: int, turns: NDArray[np.uint8]
 ) -> None:
     """Find out anew whose turn the pixels within one of a pixel are; labels are in a frame."""
-    height, width = labels.shape
+    height, width = label_image.shape
     for v in range(max(y, 1), min(y + 3, height - 1)):
         for u in range(max(x, 1), min(x + 3, width - 1)):
-            turn = bands[labels[v, u]]
+            turn = bands[label_image[v, u]]
             for b in range(v - 1, v + 2):
                 for a in range(u - 1, u + 2):
-                    if labels[b, a] >= 0 and bands[labels[b, a]] != turn:
+                    if label_image[b, a] >= 0 and bands[label_image[b, a]] != turn:
                         turn = MIXED
             turns[v, u] = turn
 
@@ -273,20 +277,22 @@ def _update_sums(
 
 
 @kernel
-def sum_rows(labels: Ints, lab: NDArray[np.uint8], count: int, first: int, last: int) -> Starts:
+def sum_rows(
+    label_image: Ints, lab: NDArray[np.uint8], count: int, first: int, last: int
+) -> Starts:
     """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in some rows."""
     sums = np.zeros((count, 6), np.int64)
     for y in range(first, last):
-        for x in range(labels.shape[1]):
-            _update_sums(sums, labels[y, x], 1, x, y, lab)
+        for x in range(label_image.shape[1]):
+            _update_sums(sums, label_image[y, x], 1, x, y, lab)
     return sums
 
 
 @kernel
-def piece_origins(pieces: Ints, labels: Ints, count: int) -> tuple[Starts, Starts]:
+def piece_origins(pieces: Ints, label_image: Ints, count: int) -> tuple[Starts, Starts]:
     """Return how many pixels each piece has, and the label that it is a piece of."""
     size, origin = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    flat, label = pieces.reshape(-1), labels.reshape(-1)
+    flat, label = pieces.reshape(-1), label_image.reshape(-1)
     for p in range(flat.size):
         size[flat[p]] += 1
         origin[flat[p]] = label[p]
@@ -295,7 +301,7 @@ def piece_origins(pieces: Ints, labels: Ints, count: int) -> tuple[Starts, Start
 
 @kernel
 def off_plane_rows(
-    labels: Ints,
+    label_image: Ints,
     centre: Floats,
     planes: Floats,
     matched: NDArray[np.float32],
@@ -310,7 +316,7 @@ def off_plane_rows(
 
     Parameters
     ----------
-    labels, centre, planes
+    label_image, centre, planes
         (H, W) segments, and (n, 2) and (n, 3) planes about their centres.
     matched
         (H, W) D(p), NaN where unknown, which is not off.
@@ -324,7 +330,7 @@ def off_plane_rows(
         (H, W), output.
     """
     for y in range(first, last):
-        for x in range(labels.shape[1]):
-            i = labels[y, x]
+        for x in range(label_image.shape[1]):
+            i = label_image[y, x]
             d = planes[i, 0] * (x - centre[i, 0]) + planes[i, 1] * (y - centre[i, 1]) + planes[i, 2]
             off[y, x] = abs(min(max(d, lowest), highest) - matched[y, x]) > distance

@@ -7,18 +7,17 @@ Not in the paper, whose superpixels are fixed; its authors' later SPS-Stereo mov
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.images.colour import lab_planes
-from slanted.inference.pcbp import Inference, Start, Watch, infer
+from slanted.inference.pcbp import Start, infer
+from slanted.inference.terms import Terms, WholeImage
 from slanted.model.planes import lowest_disparity, shifted_planes
-from slanted.model.visibility import right_view
-from slanted.refinement.rim import redecide_rims
+from slanted.refinement.rim import redecide_rims, views_of_pair
 from slanted.refinement.segment_moves import (
     about_origin,
     fit_patches,
@@ -30,50 +29,47 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from slanted.images import Image
-    from slanted.images.census import Words
-    from slanted.inference.previous_frame import Remembered
-    from slanted.inference.terms import Terms
-    from slanted.model.user_potential import Potential
-    from slanted.refinement.rim import Views
+    from slanted.inference.outcome import Inference, Watch
+    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.model.evidence import Evidence
     from slanted.settings import Settings
 
-    Map = NDArray[np.float32]
+TermsOf = Callable[[Regions], Terms]
+"""Makes the energy of some segments."""
+Stage = Callable[[str], AbstractContextManager[None]]
+"""Names and times a stage of the pipeline."""
 
 
 def infer_and_refine(
-    image: Image,
-    regions: Regions,
-    matched: Map,
+    label_image: Ints,
+    evidence: Evidence,
     settings: Settings,
     *,
     rounds: int,
-    weights: Map | None = None,
-    words: Words | None = None,
-    own: Potential | None = None,
-    views: Views | None = None,
-    remembered: Remembered | None = None,
+    terms_of: TermsOf | None = None,
+    previous_frame: PreviousFrame | None = None,
     watch: Watch | None = None,
-    terms: Callable[[Regions], Terms] | None = None,
+    stage: Stage = lambda name: nullcontext(),
 ) -> tuple[Regions, Inference]:
     """Minimise the energy over planes and labels, and refine the segments in between.
 
     Parameters
     ----------
-    image
-        The left image.
-    regions
-        The segments to start from, built with it.
+    label_image
+        (H, W) the segments to start from, as `slanted.segmentation.segment` makes them.
+    evidence
+        What is known of the pair; refinement needs its left image.
+    settings
+        All parameters.
     rounds
-        Times that segments are refined; with 0 they stay as they are. Of fewer than the settings
-        ask for, the draws of the others come first.
-    views
-        Grey values of the pair, from `slanted.refinement.rim.views_of_pair`; without them rims are
-        not looked at.
-    matched, settings, weights, words, own, remembered, watch
+        How often the segments are refined; with 0 they stay as they are. If this is fewer than the
+        settings ask for, the iterations of the missing rounds come first.
+    terms_of
+        Makes the energy of segments; by default that of the whole image.
+    previous_frame, watch
         As for `slanted.inference.pcbp.infer`.
-    terms
-        Makes the energy of segments, if not from the whole image.
+    stage
+        Times the stages ``regions``, ``inference`` and ``refinement``.
 
     Returns
     -------
@@ -81,67 +77,69 @@ def infer_and_refine(
         The last segments, and the solution on them. ``inference.iterations`` and
         ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
     """
-
-    def maps() -> tuple[NDArray[np.uint8], Map]:
-        return lab_planes(image), right_view(matched)
-
-    # In tiles memory counts: maps are made anew each round, and what the next step does not need is
-    # let go. Otherwise they are kept.
-    kept = maps() if rounds and terms is None else None
-    infer_whole = partial(
-        infer,
-        matched=matched,
-        settings=settings,
-        weights=weights,
-        words=words,
-        own=own,
-        right=None if kept is None else kept[1],
-        remembered=remembered,
-        watch=watch,
-    )
-
-    def solve(regions: Regions, **options: Any) -> Inference:
-        return infer_whole(regions, **options, terms=None if terms is None else terms(regions))
-
-    found = solve(regions, draws=_first_draws(settings, rounds), measure=rounds == 0)
+    if terms_of is None:
+        if rounds:  # every round needs it
+            evidence = replace(evidence, right_disparity=evidence.seen_from_right())
+        terms_of = partial(WholeImage.of, evidence=evidence, settings=settings)
+    solve = partial(infer, previous_frame=previous_frame, watch=watch)
+    with stage("regions"):
+        regions = build_regions(label_image, evidence.left, trusted=True)
+    with stage("inference"):
+        count = _first_iterations(settings, rounds)
+        found = solve(terms_of(regions), iterations=count, with_energies=rounds == 0)
     initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
-        segments, planes = _split(regions, matched, found.planes, settings)
-        del regions
-        (lab, right), believed = kept or maps(), matched
-        if views is not None and settings.refinement.rim and step == rounds:
-            # Later rounds would fit planes to what earlier planes said.
-            believed = redecide_rims(segments, planes, matched, lab, views, settings.refinement)
-        segments = move_boundaries(segments, lab, believed, right, planes, settings.refinement)
-        del lab, right, believed
-        regions = build_regions(segments, image, trusted=True)
-        del segments
-        planes = shifted_planes(planes, regions.centre)
-        start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
-        found = solve(regions, start=start, measure=step == rounds)
-        if not steps:  # nothing was drawn before
+        last = step == rounds
+        with stage("refinement"):
+            label_image, planes = split(regions, found.planes, evidence, settings)
+            del regions  # large images have no room for the old segments beside the new ones
+            label_image = move(label_image, planes, evidence, settings, with_rims=last)
+        with stage("regions"):
+            regions = build_regions(label_image, evidence.left, trusted=True)
+        with stage("inference"):
+            planes = shifted_planes(planes, regions.centre)
+            start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
+            found = solve(terms_of(regions), start=start, with_energies=last)
+        if not steps:  # there were no iterations before
             initial_energy = found.initial_energy
         steps += found.iterations
     return regions, replace(found, iterations=tuple(steps), initial_energy=initial_energy)
 
 
-def _first_draws(settings: Settings, rounds: int) -> int:
-    """Return how often particles are drawn on the first segments."""
+def _first_iterations(settings: Settings, rounds: int) -> int:
+    """Return how many iterations the first segments get."""
     left_out = max(0, settings.refinement.rounds - rounds)
     return settings.inference.iterations + left_out * settings.refinement.iterations
 
 
-def _split(
-    regions: Regions, matched: Map, planes: Floats, settings: Settings
+def split(
+    regions: Regions, planes: Floats, evidence: Evidence, settings: Settings
 ) -> tuple[Ints, Floats]:
-    """Split what a plane cannot explain; pieces keep their plane, patches get one of their own.
+    """Split segments that one plane cannot explain: pieces keep the plane, patches get their own.
 
     Returns
     -------
-    labels, planes
-        (H, W), and (n, 3) about (0, 0).
+    label_image, planes
+        (H, W), and (n, 3) about the pixel (0, 0).
     """
-    lowest = lowest_disparity(settings)
-    labels, parent, core = split_segments(regions, matched, planes, settings.refinement, lowest)
+    matched, lowest = evidence.disparity, lowest_disparity(settings)
+    label_image, parent, core = split_segments(
+        regions, matched, planes, settings.refinement, lowest
+    )
     kept = about_origin(regions, planes)[parent[parent >= 0]]
-    return labels, np.concatenate([kept, fit_patches(labels, len(kept), matched, core)])
+    return label_image, np.concatenate([kept, fit_patches(label_image, len(kept), matched, core)])
+
+
+def move(
+    label_image: Ints, planes: Floats, evidence: Evidence, settings: Settings, *, with_rims: bool
+) -> Ints:
+    """Move boundaries to where the planes, (n, 3) about (0, 0), explain the matches best.
+
+    `with_rims` first corrects matches at the rims of near things. It is for the last round only:
+    later rounds would fit planes to what earlier planes said.
+    """
+    lab, matched, rules = evidence.lab(), evidence.disparity, settings.refinement
+    if with_rims and rules.rim and evidence.grey is not None:
+        views = views_of_pair(evidence.grey)
+        matched = redecide_rims(label_image, planes, matched, lab, views, rules)
+    return move_boundaries(label_image, lab, matched, evidence.seen_from_right(), planes, rules)

@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.images.checks import as_8_bit, as_grey
 from slanted.model.drawing import draw_planes
 from slanted.model.visibility import SLACK, right_view
 from slanted.refinement.rim_kernels import Map, RimRule, View, redecide_rows
 from slanted.runtime.arrays import Floats, Ints
-from slanted.runtime.threads import bound, share
+from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
-    from slanted.images import Image
+    from slanted.images import GreyPair
     from slanted.settings.refinement import RefinementSettings
 
 COLOUR_FADE = 20.0
@@ -44,12 +43,12 @@ class Views:
     right: View
 
 
-def views_of_pair(left: Image, right: Image) -> Views:
-    """Return the views of a pair of images, grey or RGB, of 8 or 16 bits."""
-    return Views(*(_view(as_grey(image)) for image in as_8_bit(left, right)))
+def views_of_pair(grey: GreyPair) -> Views:
+    """Return the views of an 8-bit grey pair."""
+    return Views(*(_view(image) for image in grey))
 
 
-def _view(grey: Image) -> View:
+def _view(grey: NDArray[np.uint8]) -> View:
     """Return an 8-bit image beside its slope; beyond its borders it goes on."""
     view = np.empty((2, *grey.shape), np.int16)
     view[0] = grey
@@ -60,7 +59,7 @@ def _view(grey: Image) -> View:
 
 
 def redecide_rims(
-    labels: Ints,
+    label_image: Ints,
     planes: Floats,
     matched: Map,
     lab: NDArray[np.uint8],
@@ -71,7 +70,7 @@ def redecide_rims(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments.
     planes
         (n, 3) about the pixel (0, 0), in the pixels of `matched`.
@@ -85,9 +84,9 @@ def redecide_rims(
         How wide a rim is, and what looks alike.
     """
     found = np.array(matched, np.float32)
-    drawn = draw_planes(labels, np.zeros((len(planes), 2)), planes)
+    drawn = draw_planes(label_image, np.zeros((len(planes), 2)), planes)
     inputs = (
-        labels,
+        label_image,
         planes,
         np.ascontiguousarray(lab),
         views.left,
@@ -96,7 +95,7 @@ def redecide_rims(
         np.exp(-np.arange(3 * 255 + 1) / COLOUR_FADE),
         rim_rule(settings),
     )
-    share(len(labels), bound(redecide_rows, inputs, found))
+    share(len(label_image), bind(redecide_rows, inputs, found))
     return found
 
 

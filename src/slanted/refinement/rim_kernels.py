@@ -42,7 +42,7 @@ class RimRule(NamedTuple):
 
 @kernel(error_model="numpy")
 def redecide_rows(
-    labels: Ints,
+    label_image: Ints,
     planes: Floats,
     lab: NDArray[np.uint8],
     left: View,
@@ -58,7 +58,7 @@ def redecide_rows(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments.
     planes
         (n, 3) disparity a x + b y + c of each segment.
@@ -77,16 +77,16 @@ def redecide_rows(
     disparity
         (H, W), changed in place.
     """
-    width = labels.shape[1]
+    width = label_image.shape[1]
     for y in range(first, last):
         edge = width
         for x in range(width - 2, -1, -1):
-            own = labels[y, x]
-            if labels[y, x + 1] != own:
+            own = label_image[y, x]
+            if label_image[y, x + 1] != own:
                 edge = x + 1
             near = planes[own, 0] * x + planes[own, 1] * y + planes[own, 2]
             for k in range(edge, min(width, x + rule.reach + 1)):
-                other = labels[y, k]
+                other = label_image[y, k]
                 far = planes[other, 0] * x + planes[other, 1] * y + planes[other, 2]
                 if far < near - rule.step:
                     place = x - far

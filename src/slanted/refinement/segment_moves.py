@@ -46,7 +46,7 @@ from slanted.refinement.move_kernels import (
 )
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints, Starts
-from slanted.runtime.threads import bound, share, together
+from slanted.runtime.threads import bind, share, together
 
 if TYPE_CHECKING:
     from slanted.settings.refinement import RefinementSettings
@@ -64,7 +64,7 @@ Map = NDArray[np.float32]
 
 
 def move_boundaries(
-    labels: Ints,
+    label_image: Ints,
     lab: NDArray[np.uint8],
     matched: Map,
     right: Map,
@@ -75,7 +75,7 @@ def move_boundaries(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments.
     lab
         (3, H, W) 8-bit Lab planes of the left image, from `lab_planes`.
@@ -90,11 +90,11 @@ def move_boundaries(
 
     Returns
     -------
-    labels
+    label_image
         (H, W); segments keep their numbers, stay 4-connected and do not vanish.
     """
-    framed = np.pad(labels, 1, constant_values=-1)
-    weights = move_weights(labels.size / len(planes), settings)
+    framed = np.pad(label_image, 1, constant_values=-1)
+    weights = move_weights(label_image.size / len(planes), settings)
     move_framed(framed, lab, matched, right, planes, weights, settings.passes)
     return np.ascontiguousarray(framed[1:-1, 1:-1])
 
@@ -114,9 +114,11 @@ def move_framed(
     something has moved. Segments belong to bands of the image by their centres, whatever the number
     of threads: bands are done side by side, then the pixels where they meet.
     """
-    labels = framed[1:-1, 1:-1]
-    sums = segment_sums(labels, lab, len(planes))
-    bands = (1 + sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(labels), 1)).astype(np.uint8)
+    label_image = framed[1:-1, 1:-1]
+    sums = segment_sums(label_image, lab, len(planes))
+    bands = (1 + sums[:, 5] * BANDS // np.maximum(sums[:, 0] * len(label_image), 1)).astype(
+        np.uint8
+    )
     maps = (np.ascontiguousarray(each, np.float32) for each in (matched, right))
     turns, due = turns_of_pixels(framed, bands)
     inputs = framed, sums, np.ascontiguousarray(lab), *maps, planes, weights, bands, turns, due
@@ -155,10 +157,10 @@ def turns_of_pixels(
     return turns, due
 
 
-def segment_sums(labels: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
+def segment_sums(label_image: Ints, lab: NDArray[np.uint8], count: int) -> Starts:
     """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in (H, W)."""
-    labels = np.ascontiguousarray(labels)
-    rows = share(len(labels), bound(sum_rows, (labels, lab, count)))
+    label_image = np.ascontiguousarray(label_image)
+    rows = share(len(label_image), bind(sum_rows, (label_image, lab, count)))
     return np.asarray(sum(rows))
 
 
@@ -179,7 +181,7 @@ def about_origin(regions: Regions, planes: Floats) -> Floats:
 
 
 def partition_energy(
-    labels: Ints,
+    label_image: Ints,
     lab: NDArray[np.uint8],
     matched: Map,
     right: Map,
@@ -190,7 +192,7 @@ def partition_energy(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments, in any number of pieces.
     lab, matched, right
         As in `move_boundaries`.
@@ -199,30 +201,30 @@ def partition_energy(
     weights
         From `move_weights`.
     """
-    sums = segment_sums(labels, lab, len(planes))
-    means = (sums[:, 1:] / np.maximum(sums[:, :1], 1))[labels]
-    rows, columns = np.indices(labels.shape)
+    sums = segment_sums(label_image, lab, len(planes))
+    means = (sums[:, 1:] / np.maximum(sums[:, :1], 1))[label_image]
+    rows, columns = np.indices(label_image.shape)
     colour = sum(np.square(lab[k] - means[..., k]).sum() for k in range(3))
     position = np.square(columns - means[..., 3]).sum() + np.square(rows - means[..., 4]).sum()
-    a, b, c = planes[labels].transpose(2, 0, 1)
+    a, b, c = planes[label_image].transpose(2, 0, 1)
     drawn = a * columns + b * rows + c
     known = ~np.isnan(matched)
     residual = np.minimum(np.square(drawn - matched)[known], weights.cap).sum()
     place = np.rint(columns - drawn)
-    inside = (place >= 0) & (place < labels.shape[1]) & ~known
+    inside = (place >= 0) & (place < label_image.shape[1]) & ~known
     shown = right[np.nonzero(inside)[0], place[inside].astype(np.int64)]
     seen = (shown < drawn[inside] - SLACK).sum()
     total = colour + weights.position * position + weights.disparity * residual
-    return float(total + weights.visibility * seen + weights.length * _border(labels))
+    return float(total + weights.visibility * seen + weights.length * _border(label_image))
 
 
-def _border(labels: Ints) -> int:
+def _border(label_image: Ints) -> int:
     """Return how many pairs of pixels that share a side or a corner have different labels."""
     pairs = (
-        (labels[:, 1:], labels[:, :-1]),
-        (labels[1:], labels[:-1]),
-        (labels[1:, 1:], labels[:-1, :-1]),
-        (labels[1:, :-1], labels[:-1, 1:]),
+        (label_image[:, 1:], label_image[:, :-1]),
+        (label_image[1:], label_image[:-1]),
+        (label_image[1:, 1:], label_image[:-1, :-1]),
+        (label_image[1:, :-1], label_image[:-1, 1:]),
     )
     return sum(int((one != other).sum()) for one, other in pairs)
 
@@ -258,7 +260,7 @@ def split_segments(
 
     Returns
     -------
-    labels
+    label_image
         (H, W), 0 … n'−1: pieces by the number of the segment they come from, then patches; equals
         in raster order. Where there is no patch, those of `regions`.
     parent
@@ -269,9 +271,9 @@ def split_segments(
     patches = _patches(regions, matched, planes, settings, lowest, highest)
     core = patches >= 0
     cut = np.zeros(regions.count + int(patches.max()) + 1, np.bool_)
-    cut[regions.labels[core]] = True
+    cut[regions.label_image[core]] = True
     marked = patches + np.int32(regions.count)
-    np.copyto(marked, regions.labels, where=~core)
+    np.copyto(marked, regions.label_image, where=~core)
     del patches
     pieces = split_connected(marked)
     size, origin = piece_origins(pieces, marked, int(pieces.max()) + 1)
@@ -296,12 +298,12 @@ def _patches(
 ) -> Ints:
     """Return (H, W) patches of matches off their planes, −1 outside of them."""
     if settings.split_size == 0:
-        return np.full(regions.labels.shape, -1, np.int32)
+        return np.full(regions.label_image.shape, -1, np.int32)
     matched = np.ascontiguousarray(matched, np.float32)
     off = np.empty(matched.shape, np.bool_)
-    inputs = regions.labels, regions.centre, check_planes(regions, planes), matched
+    inputs = regions.label_image, regions.centre, check_planes(regions, planes), matched
     limits = float(lowest), float(highest), settings.split_distance
-    share(len(off), bound(off_plane_rows, (*inputs, *limits), off))
+    share(len(off), bind(off_plane_rows, (*inputs, *limits), off))
     patches: Ints = find_patches(off, matched, PATCH_STEP, settings.split_size)
     return patches
 
@@ -342,7 +344,7 @@ def _sides(pieces: Ints, wanted: NDArray[np.bool_]) -> Ints:
     return np.concatenate(found, axis=1)
 
 
-def fit_patches(labels: Ints, first: int, matched: Map, core: NDArray[np.bool_]) -> Floats:
+def fit_patches(label_image: Ints, first: int, matched: Map, core: NDArray[np.bool_]) -> Floats:
     """Return (m, 3) least-squares planes about (0, 0) of the segments `first`, first + 1, ….
 
     Fitted to the matches of `core`, which are small steps from one to the next and need no robust
@@ -350,10 +352,10 @@ def fit_patches(labels: Ints, first: int, matched: Map, core: NDArray[np.bool_])
     a pixel away.
     """
     pixels = np.flatnonzero(core)
-    pixels = pixels[labels.flat[pixels] >= first]  # small pieces may have cut into a patch
-    rows, columns = np.divmod(pixels, labels.shape[1])
-    number, d = labels.flat[pixels] - first, matched.flat[pixels].astype(np.float64)
-    count = int(labels.max()) + 1 - first
+    pixels = pixels[label_image.flat[pixels] >= first]  # small pieces may have cut into a patch
+    rows, columns = np.divmod(pixels, label_image.shape[1])
+    number, d = label_image.flat[pixels] - first, matched.flat[pixels].astype(np.float64)
+    count = int(label_image.max()) + 1 - first
 
     def total(values: NDArray[Any]) -> Floats:
         return np.bincount(number, values, count).astype(np.float64, copy=False)

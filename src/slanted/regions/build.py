@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slanted.partition.label_image import check_labels
+from slanted.partition.label_image import check_label_image
 from slanted.partition.run_kernels import row_runs
 from slanted.regions.colour import check_colours, chi_squared, colour_histograms
 from slanted.regions.edges import (
@@ -21,13 +21,13 @@ from slanted.regions.structure import Regions
 from slanted.runtime.threads import together
 
 
-def build_regions(labels: Any, image: Any = None, *, trusted: bool = False) -> Regions:
+def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False) -> Regions:
     """Find the segments, boundaries and junctions of a label image.
 
     Parameters
     ----------
-    labels
-        (H, W) integers 0 … n−1; each must occur, in one 4-connected piece. `labels_from_user`
+    label_image
+        (H, W) integers 0 … n−1; each must occur, in one 4-connected piece. `label_image_from_user`
         makes such labels of any others.
     image
         (H, W, 3) RGB or (H, W) grey, 8 or 16 bit, for colour histograms; None leaves them out.
@@ -39,7 +39,7 @@ def build_regions(labels: Any, image: Any = None, *, trusted: bool = False) -> R
     InputError
         If labels or image cannot be used; the message says why.
     """
-    checked = labels if trusted else check_labels(labels)
+    checked = label_image if trusted else check_label_image(label_image)
     height, width = checked.shape
     colours = None if image is None else check_colours(image, checked.shape)
     count = int(checked.max()) + 1
@@ -73,7 +73,7 @@ def build_regions(labels: Any, image: Any = None, *, trusted: bool = False) -> R
     union_centre, union_covariance = union_moments(size, centre, covariance, edges)
     (junctions3, position3), (junctions4, position4) = junctions
     return Regions(
-        labels=checked,
+        label_image=checked,
         pixel_order=pixel_order,
         pixel_start=pixel_start,
         size=size,

@@ -17,13 +17,13 @@ from slanted.regions.pixel_kernels import chi_squared_distances, colour_counts
 from slanted.runtime.arrays import Floats, Ints, Starts
 
 
-def colour_histograms(labels: Ints, image: NDArray[np.uint8], size: Starts) -> Floats:
+def colour_histograms(label_image: Ints, image: NDArray[np.uint8], size: Starts) -> Floats:
     """Return each segment's share of pixels in each bin, (n, 64).
 
     `image` is (H, W, 3) or (H, W, 1), from `check_colours`.
     """
-    pixels = image.reshape(labels.size, image.shape[2])
-    counts = colour_counts(labels.reshape(-1), pixels, len(size))
+    pixels = image.reshape(label_image.size, image.shape[2])
+    counts = colour_counts(label_image.reshape(-1), pixels, len(size))
     shares: Floats = counts / size[:, None]
     return shares
 

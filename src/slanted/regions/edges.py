@@ -7,7 +7,7 @@ import numpy as np
 from slanted.partition.run_kernels import Runs, contacts, stable_order
 from slanted.regions.boundary_kernels import interval_pixels, intervals_of_rows
 from slanted.runtime.arrays import Ints, Starts
-from slanted.runtime.threads import bound, share_rows
+from slanted.runtime.threads import bind, share_rows
 
 Adjacency = tuple[Starts, Ints, Ints]
 """Start of each segment's list, its neighbours, ascending, and the edges to them."""
@@ -16,12 +16,12 @@ BOUNDARY_REACH = 2
 """B_ij is "within 2 pixels of the boundary" (paper, Section 3.1), in chessboard distance."""
 
 
-def adjacent_pairs(labels: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
+def adjacent_pairs(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
     """Find the pairs of segments that share a side of a pixel.
 
     Parameters
     ----------
-    labels, runs
+    label_image, runs
         (H, W), and its runs, from `row_runs`.
     count
         Number of segments.
@@ -33,7 +33,7 @@ def adjacent_pairs(labels: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
     length
         (E,) sides that the two share.
     """
-    low, high, length = contacts(labels, *runs)
+    low, high, length = contacts(label_image, *runs)
     # Sorted by the larger, then, stably, by the smaller, in time that is linear in the contacts.
     order = stable_order(high, count)[1]
     order = order[stable_order(low[order], count)[1]]
@@ -60,26 +60,26 @@ def adjacency_lists(edges: Ints, count: int) -> Adjacency:
     return start, np.ascontiguousarray(sides[order, 1]), order % np.int32(max(len(edges), 1))
 
 
-def boundary_intervals(labels: Ints, runs: Runs, adjacency: Adjacency) -> Ints:
+def boundary_intervals(label_image: Ints, runs: Runs, adjacency: Adjacency) -> Ints:
     """Return the pixels of B_ij of each edge as intervals, for `gather_sets`.
 
     The paper does not say how "within 2 pixels of the boundary" is measured. Here B_ij are the
     pixels of S_i ∪ S_j within chessboard distance 2 of a pixel of the other of the two.
     """
-    inputs = run_labels(labels, runs), labels.shape[1], *runs, *adjacency, BOUNDARY_REACH
-    return share_rows(len(labels), bound(intervals_of_rows, inputs))
+    inputs = run_labels(label_image, runs), label_image.shape[1], *runs, *adjacency, BOUNDARY_REACH
+    return share_rows(len(label_image), bind(intervals_of_rows, inputs))
 
 
-def segment_sets(labels: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
+def segment_sets(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
     """Return the pixels of S_i of each segment, in raster order, and the start of each share."""
     begin = runs[0]
-    intervals = np.stack([run_labels(labels, runs), begin[:-1], begin[1:]], axis=1)
+    intervals = np.stack([run_labels(label_image, runs), begin[:-1], begin[1:]], axis=1)
     return gather_sets(intervals, count)
 
 
-def run_labels(labels: Ints, runs: Runs) -> Ints:
+def run_labels(label_image: Ints, runs: Runs) -> Ints:
     """Return the label of each run."""
-    return labels.reshape(-1)[runs[0][:-1]]
+    return label_image.reshape(-1)[runs[0][:-1]]
 
 
 def gather_sets(intervals: Ints, count: int) -> tuple[Ints, Starts]:

@@ -19,7 +19,7 @@ from slanted.runtime.arrays import Floats, Ints
 Corners = NDArray[np.intp]
 
 
-def find_junctions(labels: Ints) -> tuple[tuple[Ints, Floats], tuple[Ints, Floats]]:
+def find_junctions(label_image: Ints) -> tuple[tuple[Ints, Floats], tuple[Ints, Floats]]:
     """Find the three-way and the four-way junctions.
 
     Returns
@@ -28,24 +28,24 @@ def find_junctions(labels: Ints) -> tuple[tuple[Ints, Floats], tuple[Ints, Float
         Each the segments, (J, 3) or (J, 4) as `Regions` describes them, and the position (J, 2)
         of the first window that shows them.
     """
-    top_left, top_right = labels[:-1, :-1], labels[:-1, 1:]
-    bottom_left, bottom_right = labels[1:, :-1], labels[1:, 1:]
-    across = (labels[:, :-1] != labels[:, 1:]).view(np.uint8)
-    down = (labels[:-1] != labels[1:]).view(np.uint8)
+    top_left, top_right = label_image[:-1, :-1], label_image[:-1, 1:]
+    bottom_left, bottom_right = label_image[1:, :-1], label_image[1:, 1:]
+    across = (label_image[:, :-1] != label_image[:, 1:]).view(np.uint8)
+    down = (label_image[:-1] != label_image[1:]).view(np.uint8)
     unequal_sides = across[:-1] + across[1:] + down[:, :-1] + down[:, 1:]
     corners3 = np.flatnonzero(unequal_sides == 3)
     corners4 = np.flatnonzero(unequal_sides == 4)
 
     def clockwise(corners: Corners) -> Ints:
-        v, u = np.divmod(corners, max(labels.shape[1] - 1, 1))
+        v, u = np.divmod(corners, max(label_image.shape[1] - 1, 1))
         around = (top_left, top_right, bottom_right, bottom_left)
         return np.stack([window[v, u] for window in around], axis=1)
 
     four = clockwise(corners4)
     distinct = (four[:, 0] != four[:, 2]) & (four[:, 1] != four[:, 3])
     return (
-        _unique(_three_labels(clockwise(corners3)), corners3, labels.shape[1]),
-        _unique(_canonical_cycles(four[distinct]), corners4[distinct], labels.shape[1]),
+        _unique(_three_labels(clockwise(corners3)), corners3, label_image.shape[1]),
+        _unique(_canonical_cycles(four[distinct]), corners4[distinct], label_image.shape[1]),
     )
 
 

@@ -66,12 +66,12 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
 
 
 @kernel
-def colour_counts(labels: Ints, image: NDArray[np.uint8], count: int) -> Ints:
+def colour_counts(label_image: Ints, image: NDArray[np.uint8], count: int) -> Ints:
     """Count each segment's pixels in each of the joint RGB bins.
 
     Parameters
     ----------
-    labels
+    label_image
         (N,) segment of each pixel.
     image
         (N, 3) RGB, or (N, 1) grey, which stands for three equal channels.
@@ -86,12 +86,12 @@ def colour_counts(labels: Ints, image: NDArray[np.uint8], count: int) -> Ints:
     counts = np.zeros((count, BINS), np.int32)
     channels = image.shape[1]
     green, blue = 1 % channels, 2 % channels
-    for p in range(len(labels)):
+    for p in range(len(label_image)):
         pixel = image[p]
         b = pixel[0] >> BIN_SHIFT
         b = b * BINS_PER_CHANNEL + (pixel[green] >> BIN_SHIFT)
         b = b * BINS_PER_CHANNEL + (pixel[blue] >> BIN_SHIFT)
-        counts[labels[p], b] += 1
+        counts[label_image[p], b] += 1
     return counts
 
 

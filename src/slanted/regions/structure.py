@@ -20,7 +20,7 @@ class Regions:
     indices, row × width + column. Made by `build_regions`; no array can be written to.
     """
 
-    labels: Ints
+    label_image: Ints
     """(H, W) segment of each pixel, 0 … n−1; each segment is 4-connected."""
     pixel_order: Ints
     """(H·W,) pixels by segment, in raster order inside a segment."""

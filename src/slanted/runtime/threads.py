@@ -93,7 +93,7 @@ def together(*tasks: Callable[[], Any]) -> list[Any]:
     return results
 
 
-def bound(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:
+def bind(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:
     """Bind a kernel to all its arguments but the stretch, which stands between in- and outputs."""
     return lambda first, last: kernel(*inputs, first, last, *outputs)
 

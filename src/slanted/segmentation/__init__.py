@@ -59,7 +59,7 @@ def segment(
 
     Returns
     -------
-    labels
+    label_image
         (H, W) int32, 0 … n−1.
     """
     from slanted.images.checks import check_image

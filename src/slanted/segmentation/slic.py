@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.partition.connectivity import Labels, connected_segments
-from slanted.runtime.threads import bound, share, share_rows
+from slanted.runtime.threads import bind, share, share_rows
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
@@ -68,14 +68,14 @@ def slic(
 
     Returns
     -------
-    labels
+    label_image
         (H, W), 0 … n−1, each 4-connected.
     """
     height, width = lab.shape[1:]
     columns, rows = _grid(height, width, count)
     cells = (len(columns) - 1) * (len(rows) - 1)
     step = float(np.sqrt(height * width / cells))
-    labels = np.empty((height, width), np.int32)
+    label_image = np.empty((height, width), np.int32)
     for core, seen in _cell_bands(rows, height if band_pixels is None else band_pixels // width):
         window = slice(rows[seen.start], rows[seen.stop])
         found = _assign_cells(
@@ -88,10 +88,10 @@ def slic(
         )
         inside = slice(rows[core.start] - window.start, rows[core.stop] - window.start)
         number = np.int32(seen.start * (len(columns) - 1))
-        labels[rows[core.start] : rows[core.stop]] = found[inside] + number
+        label_image[rows[core.start] : rows[core.stop]] = found[inside] + number
     smallest = max(1, int(SMALLEST_SHARE * step * step))
     counts = -(-count * 95 // 100), max(1, count * 105 // 100)
-    return connected_segments(labels, lab, smallest, counts)
+    return connected_segments(label_image, lab, smallest, counts)
 
 
 def _cell_bands(rows: NDArray[np.int32], height: int) -> Iterator[tuple[slice, slice]]:
@@ -115,7 +115,7 @@ def _assign_cells(
     disparity: NDArray[np.float32] | None,
 ) -> Labels:
     """Give each pixel one of the cells about it, which follow their pixels, in turns."""
-    labels = _grid_labels(columns, rows)
+    label_image = _grid_labels(columns, rows)
     cells = (len(columns) - 1) * (len(rows) - 1)
     centres = np.zeros((cells, 5), np.float32)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
@@ -129,7 +129,7 @@ def _assign_cells(
     inputs = lab, seen, centres, planes, columns, rows, *weights
 
     def move(reach: float) -> None:
-        share(BANDS, bound(cell_sums, (lab, seen, labels, centres, planes, reach), *sums))
+        share(BANDS, bind(cell_sums, (lab, seen, label_image, centres, planes, reach), *sums))
         move_cells(*sums, centres, planes)
 
     reach = -1.0 if disparity is None else settings.truncation
@@ -137,12 +137,12 @@ def _assign_cells(
     if disparity is not None:
         # Every cell starts with a level plane at its median disparity, then tilts.
         grid = seen, columns, rows
-        planes[:, 2] = share_rows(len(rows) - 1, bound(cell_medians, grid))
+        planes[:, 2] = share_rows(len(rows) - 1, bind(cell_medians, grid))
         move(2 * reach)
     for _ in range(settings.iterations):
         move(reach)
-        share(len(rows) - 1, bound(assign, inputs, labels))
-    return labels
+        share(len(rows) - 1, bind(assign, inputs, label_image))
+    return label_image
 
 
 def _grid(height: int, width: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

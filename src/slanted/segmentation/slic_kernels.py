@@ -30,7 +30,7 @@ def assign(
     truncation: np.float32,
     first: int,
     last: int,
-    labels: NDArray[np.int32],
+    label_image: NDArray[np.int32],
 ) -> None:
     """Give every pixel to the nearest of the nine cells around its own place in the grid.
 
@@ -54,10 +54,10 @@ def assign(
         See above.
     first, last
         Rows of cells whose pixels to do.
-    labels
+    label_image
         Output, (H, W).
     """
-    width = labels.shape[1]
+    width = label_image.shape[1]
     across, down = len(grid_columns) - 1, len(grid_rows) - 1
     cap = truncation * truncation
     nearest = np.empty(width, np.float32)
@@ -72,7 +72,7 @@ def assign(
                     lab[1, y, start:stop],
                     lab[2, y, start:stop],
                 )
-                run_nearest, run_labels = nearest[start:stop], labels[y, start:stop]
+                run_nearest, run_labels = nearest[start:stop], label_image[y, start:stop]
                 for i in range(max(cell_row - 1, 0), min(cell_row + 2, down)):
                     for j in range(max(cell_column - 1, 0), min(cell_column + 2, across)):
                         k = np.int32(i * across + j)
@@ -173,7 +173,7 @@ def _select(values: NDArray[np.float32], count: int, k: int) -> float:
 def cell_sums(
     lab: NDArray[np.uint8],
     disparity: NDArray[np.float32],
-    labels: NDArray[np.int32],
+    label_image: NDArray[np.int32],
     centres: NDArray[np.float32],
     planes: NDArray[np.float32],
     reach: float,
@@ -189,7 +189,7 @@ def cell_sums(
 
     Parameters
     ----------
-    lab, disparity, labels
+    lab, disparity, label_image
         (3, H, W) and (H, W); disparity is NaN where unknown, and not read if `reach` is negative.
     centres, planes
         (cells, 5) and (cells, 3) of the cells.
@@ -203,13 +203,13 @@ def cell_sums(
         (bands, cells, 9), output: sums of 1, x, y, xx, xy, yy, d, xd, yd over inliers, x and y
         counted from the cell's centre.
     """
-    height, width = labels.shape
+    height, width = label_image.shape
     bands = len(features)
     for band in range(first, last):
         features[band] = 0
         moments[band] = 0.0
         for y in range(height * band // bands, height * (band + 1) // bands):
-            row, start = labels[y], 0
+            row, start = label_image[y], 0
             while start < width:
                 k = row[start]
                 stop = start + 1

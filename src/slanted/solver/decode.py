@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.runtime.arrays import Floats, Ints
-from slanted.runtime.threads import bound, share, together
+from slanted.runtime.threads import bind, share, together
 from slanted.solver.decode_kernels import (
     FOUR_WAY,
     NONE,
@@ -143,7 +143,7 @@ class Decoder:
         descend_coordinates(*tables, MOST_ROUNDS, planes, labels)
         # Most stars are at rest already. Which are not, threads can find out side by side.
         due, states = np.ones(len(planes), np.bool_), (planes, labels)
-        share(len(planes), bound(star_moves, (*tables, *states, False), due))
+        share(len(planes), bind(star_moves, (*tables, *states, False), due))
         for _ in range(MOST_ROUNDS):
             if not star_moves(*tables, *states, True, 0, len(planes), due):
                 break

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from slanted.runtime.arrays import Floats, Ints
-from slanted.runtime.threads import bound, share, share_rows, together
+from slanted.runtime.threads import bind, share, share_rows, together
 from slanted.solver.blocks import Block
 from slanted.solver.messages import Messages, Problem
 from slanted.solver.messages_kernels import (
@@ -70,7 +70,7 @@ class Sweeper:
             self._topology.star, self._problem.plane_costs, self.reduced(messages, epsilon),
             self._problem.edge_counts, epsilon, messages.to_first, messages.to_second,
         )  # fmt: skip
-        return share_rows(len(self._problem.plane_costs), bound(plane_beliefs, inputs))
+        return share_rows(len(self._problem.plane_costs), bind(plane_beliefs, inputs))
 
     def reduced(self, messages: Messages, epsilon: float) -> Floats:
         """Return the tables of all edges minimised over labels, (E, N²), until the next call."""
@@ -87,7 +87,7 @@ class Sweeper:
             self._problem.three.with_messages(messages.to_junctions3),
             self._problem.four.with_messages(messages.to_junctions4), epsilon,
         )  # fmt: skip
-        return share_rows(len(edges), bound(label_beliefs, inputs))
+        return share_rows(len(edges), bind(label_beliefs, inputs))
 
     def _reduce(self, messages: Messages, epsilon: float, edges: Ints) -> None:
         reduce_labels(

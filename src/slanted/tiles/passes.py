@@ -64,7 +64,7 @@ class LocalFit(Pass):
 
     def run(self) -> Any:
         """Fit them."""
-        seen = self.data.observe(self.factor, with_words=False)
+        seen = self.data.observe(self.factor, with_census=False)
         found = fit_own_matches(self.data.regions, seen, self.model.truncation)
         return tuple(values[: self.own] for values in found)
 
@@ -78,7 +78,7 @@ class Residuals(Pass):
 
     def run(self) -> Floats:
         """Measure them."""
-        seen = self.data.observe(self.factor, with_words=False)
+        seen = self.data.observe(self.factor, with_census=False)
         return sampled_residuals(seen, self.planes, self.number)
 
 
@@ -90,7 +90,7 @@ class Moments(Pass):
 
     def run(self) -> Floats:
         """Sum them up."""
-        seen = self.data.observe(self.factor, with_words=False)
+        seen = self.data.observe(self.factor, with_census=False)
         return moments_near(seen.segments, self.planes, self.model.truncation)[: self.own]
 
 
@@ -102,7 +102,7 @@ class Costs(Pass):
 
     def run(self) -> tuple[Floats, Floats, Floats]:
         """Tabulate them."""
-        seen = self.data.observe(self.factor, with_words=bool(self.model.weights.pho))
+        seen = self.data.observe(self.factor, with_census=bool(self.model.weights.pho))
         graph = build_factor_graph(self.data.regions, seen, self.particles, self.model)
         return graph.plane_costs[: self.own], graph.label_costs, graph.edge_costs
 
@@ -116,5 +116,5 @@ class Features(Pass):
 
     def run(self) -> Energies:
         """Evaluate it."""
-        seen = self.data.observe(self.factor, with_words=True)
+        seen = self.data.observe(self.factor, with_census=bool(self.model.weights.pho))
         return energy(self.data.regions, seen, self.planes, np.asarray(self.labels), self.model)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from slanted.images import Image
     from slanted.inference.terms import Terms
     from slanted.matching import Confidence, Disparity, DisparityRange
+    from slanted.model.evidence import Evidence
     from slanted.regions import Regions
     from slanted.runtime.workers import Backend
     from slanted.settings import Settings
-
-    Map = NDArray[np.float32]
 
 SEGMENTED_AT_ONCE = 64_000_000
 """Pixels; up to here segments are those that the image would have without tiles."""
@@ -60,28 +57,13 @@ class TiledStages:
         large = left.shape[0] * left.shape[1] > SEGMENTED_AT_ONCE
         return self.settings.tiles.pixels if large else None
 
-    def terms(
-        self, left: Image, right: Image, matched: Map, weights: Map | None
-    ) -> Callable[[Regions], Terms]:
+    def terms_of(self, evidence: Evidence) -> Callable[[Regions], Terms]:
         """Return what makes the energy of segments, in tiles."""
-        import numpy as np
-
-        from slanted.images.checks import as_8_bit, as_grey
-        from slanted.model.planes import lowest_disparity
         from slanted.tiles.terms import TiledImage
-        from slanted.tiles.tile import Maps
 
-        grey = None
-        if self.settings.model.weights.pho:
-            one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
-            grey = one, other
-        maps = Maps(matched, weights, grey)
-        lowest = lowest_disparity(self.settings)
-
-        def make(regions: Regions) -> Terms:
-            return TiledImage.of(regions, maps, self.settings, self.backend, lowest)
-
-        return make
+        return partial(
+            TiledImage.of, evidence=evidence, settings=self.settings, backend=self.backend
+        )
 
 
 def tiles_of(

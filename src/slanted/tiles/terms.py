@@ -14,16 +14,18 @@ from slanted.inference.particles import propose
 from slanted.inference.terms import tolerances
 from slanted.model.energy import Energies, junction_energies
 from slanted.model.junctions import junction4_kinds
+from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import junction3_cost, junction4_cost
 from slanted.runtime.workers import Backend
 from slanted.solver.factor_graph import LABELS, FactorGraph
 from slanted.solver.split import solve_split
 from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
-from slanted.tiles.tile import Maps, Tile, make_tiles, tile_data
+from slanted.tiles.tile import Tile, make_tiles, tile_data
 
 if TYPE_CHECKING:
-    from slanted.inference.previous_frame import Remembered
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.inference.terms import Incumbent
+    from slanted.model.evidence import Evidence
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import Settings
@@ -45,8 +47,8 @@ class TiledImage:
     ----------
     regions
         All segments.
-    maps
-        All pixels.
+    evidence
+        What is known of all pixels.
     tiles
         Of the segments.
     settings
@@ -62,7 +64,7 @@ class TiledImage:
     """
 
     regions: Regions
-    maps: Maps
+    evidence: Evidence
     tiles: list[Tile]
     settings: Settings
     backend: Backend
@@ -72,16 +74,11 @@ class TiledImage:
 
     @classmethod
     def of(
-        cls,
-        regions: Regions,
-        maps: Maps,
-        settings: Settings,
-        backend: Backend,
-        lowest: float,
+        cls, regions: Regions, evidence: Evidence, settings: Settings, backend: Backend
     ) -> TiledImage:
         """Cut the segments into tiles of ``tiles.pixels``."""
         tiles = make_tiles(regions, settings.tiles.pixels)
-        return cls(regions, maps, tiles, settings, backend, lowest)
+        return cls(regions, evidence, tiles, settings, backend, lowest_disparity(settings))
 
     def local_planes(self) -> Floats:
         """Fit tile by tile, then fill what has too few matches from all neighbours."""
@@ -105,14 +102,14 @@ class TiledImage:
         return replace(self, factor=self.factor * factor)
 
     def particles(
-        self, planes: Floats, labels: Ints, iteration: int, remembered: Remembered | None
+        self, planes: Floats, labels: Ints, iteration: int, previous_frame: PreviousFrame | None
     ) -> Floats:
         """Draw them for all segments, with moments from the tiles."""
         moments = np.zeros((self.regions.count, 9))
         for tile, found in self._each(lambda tile: (Moments, (planes[tile.segments],))):
             moments[tile.segments[: tile.own]] = found
         return propose(
-            self.regions, None, planes, labels, iteration, self.settings, remembered, moments
+            self.regions, None, planes, labels, iteration, self.settings, previous_frame, moments
         )
 
     def graph(self, particles: Floats) -> FactorGraph:
@@ -171,7 +168,7 @@ class TiledImage:
         def task(number: int) -> Pass:
             tile = self.tiles[number]
             kind, arguments = question(tile)
-            data = tile_data(tile, self.regions, self.maps, self.lowest)
+            data = tile_data(tile, self.regions, self.evidence, self.lowest)
             model, threads = self.settings.model, self.backend.threads
             return kind(data, tile.own, model, self.factor, threads, *arguments)
 

@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.images.census_kernels import CENSUS_Y
+from slanted.model.evidence import Evidence
 from slanted.model.photometry import SAMPLED
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Ints, Starts
 
 if TYPE_CHECKING:
-    from slanted.images.census import Words
+    from slanted.images.census import CensusPair
     from slanted.model.observations import Observations
-
-    Grey = NDArray[np.uint8]
-    Map = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,25 +47,6 @@ class Tile:
 
 
 @dataclass(frozen=True, eq=False)
-class Maps:
-    """What is known of every pixel of an image.
-
-    Parameters
-    ----------
-    matched
-        D(p), NaN where unknown.
-    weights
-        By which pixels count, or None.
-    grey
-        Both views in 8-bit grey, for census words; None if φ_pho has no weight.
-    """
-
-    matched: Map
-    weights: Map | None
-    grey: tuple[Grey, Grey] | None
-
-
-@dataclass(frozen=True, eq=False)
 class TileData:
     """A tile with its pixels: what travels to a worker.
 
@@ -76,7 +55,7 @@ class TileData:
     regions
         Its segments and neighbours, the latter without pixels, its edges, and no junctions.
         Numbers and rows are those of the tile.
-    maps
+    evidence
         The rows of its window; grey ones with `CENSUS_Y` more at each end, if the image has them.
     above
         How many rows more the grey ones have at the top.
@@ -85,27 +64,26 @@ class TileData:
     """
 
     regions: Regions
-    maps: Maps
+    evidence: Evidence
     above: int
     lowest: float
 
-    def observe(self, factor: float, *, with_words: bool) -> Observations:
-        """Gather what the tile's segments see."""
+    def observe(self, factor: float, *, with_census: bool) -> Observations:
+        """Gather the evidence by the tile's segments."""
         from slanted.model.observations import observe
 
-        words = self._words() if with_words else None
-        maps = self.maps
-        found = observe(self.regions, maps.matched, maps.weights, self.lowest, words)
-        return found.scaled(factor)
+        census = self._census() if with_census else None
+        evidence = replace(self.evidence, census=census)
+        return observe(self.regions, evidence, self.lowest).scaled(factor)
 
-    def _words(self) -> Words | None:
-        from slanted.images.census import Words, words_of_pair
+    def _census(self) -> CensusPair | None:
+        from slanted.images.census import CensusPair, census_of_pair
 
-        if self.maps.grey is None:
+        if self.evidence.grey is None:
             return None
-        rows = slice(self.above, self.above + len(self.maps.matched))
-        words = words_of_pair(*self.maps.grey)
-        return Words(words.left[rows], words.right[rows])
+        rows = slice(self.above, self.above + len(self.evidence.disparity))
+        census = census_of_pair(self.evidence.grey)
+        return CensusPair(census.left[rows], census.right[rows])
 
 
 def make_tiles(regions: Regions, pixels: int) -> list[Tile]:
@@ -125,8 +103,8 @@ def make_tiles(regions: Regions, pixels: int) -> list[Tile]:
 
 def _tile(regions: Regions, own: Starts, edges: Starts) -> Tile:
     others = np.setdiff1d(regions.edges[edges, 1], own)
-    width = regions.labels.shape[1]
-    first, last = len(regions.labels), 0
+    width = regions.label_image.shape[1]
+    first, last = len(regions.label_image), 0
     for pixels, start, members in (
         (regions.pixel_order, regions.pixel_start, own),
         (regions.boundary_pixels, regions.boundary_start, edges),
@@ -140,21 +118,24 @@ def _tile(regions: Regions, own: Starts, edges: Starts) -> Tile:
     return Tile(segments, len(own), edges.astype(np.int32), first - first % SAMPLED, last)
 
 
-def tile_data(tile: Tile, regions: Regions, maps: Maps, lowest: float) -> TileData:
+def tile_data(tile: Tile, regions: Regions, evidence: Evidence, lowest: float) -> TileData:
     """Return a tile with its pixels."""
-    height = len(regions.labels)
+    height = len(regions.label_image)
     above = min(CENSUS_Y, tile.first)
     below = min(CENSUS_Y, height - tile.last)
     rows, more = slice(tile.first, tile.last), slice(tile.first - above, tile.last + below)
-    grey = None if maps.grey is None else (maps.grey[0][more], maps.grey[1][more])
-    weights = None if maps.weights is None else maps.weights[rows]
-    window = Maps(maps.matched[rows], weights, grey)
+    grey, weights = evidence.grey, evidence.pixel_weights
+    window = Evidence(
+        evidence.disparity[rows],
+        None if weights is None else weights[rows],
+        grey=None if grey is None else (grey[0][more], grey[1][more]),
+    )
     return TileData(_tile_regions(tile, regions), window, above, lowest)
 
 
 def _tile_regions(tile: Tile, regions: Regions) -> Regions:
     """Return the tile's share of the regions, numbered and placed as in its window."""
-    width = regions.labels.shape[1]
+    width = regions.label_image.shape[1]
     offset, shift = tile.first * width, np.array([0.0, tile.first])
     own, edges = tile.segments[: tile.own], tile.edges
     place = np.full(regions.count, -1, np.int32)
@@ -167,7 +148,7 @@ def _tile_regions(tile: Tile, regions: Regions) -> Regions:
     none = np.empty((0, 3), np.int32), np.empty((0, 2))
     return replace(
         regions,
-        labels=regions.labels[tile.first : tile.last],
+        label_image=regions.label_image[tile.first : tile.last],
         pixel_order=pixels - np.int32(offset),
         pixel_start=pixel_start,
         size=regions.size[tile.segments],

@@ -14,7 +14,7 @@ from slanted.viewer.caches import Cache
 
 if TYPE_CHECKING:
     from slanted.images import Image
-    from slanted.inference.pcbp import Inference, Snapshot
+    from slanted.inference.outcome import Inference, Snapshot
     from slanted.io import Calibration
 
 
@@ -96,7 +96,7 @@ class Frame:
     def mesh(self, most_triangles: int) -> PlaneMesh:
         """Return the planes as a mesh, its outlines coarse if it would have more triangles."""
         result = self.result
-        step = step_for(result.regions.labels, most_triangles)
+        step = step_for(result.regions.label_image, most_triangles)
         mesh = mesh_of(result, step=step)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
             step += 1  # triangles were cut where planes leave the range

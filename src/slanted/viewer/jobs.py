@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import SlantedError
 
 if TYPE_CHECKING:
-    from slanted.inference.pcbp import Snapshot
+    from slanted.inference.outcome import Snapshot
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -168,7 +168,7 @@ class Jobs:
 
         def stage(name: str) -> None:
             run.check()
-            self._set(run, text=name, share=SHARE_BEFORE.get(name, self.state.share))
+            self._set(run, text=name, share=max(self.state.share, SHARE_BEFORE.get(name, 0.0)))
 
         def watch(snapshot: Snapshot) -> None:
             run.check()

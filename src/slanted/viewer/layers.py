@@ -109,7 +109,7 @@ def _paint_labels(scene: Scene, frame: Frame) -> Layer:
 
 
 def _paint_segments(scene: Scene, frame: Frame) -> Layer:
-    lines = boundary_lines(frame.result.regions.labels).astype(np.uint8)
+    lines = boundary_lines(frame.result.regions.label_image).astype(np.uint8)
     palette = np.array([BOUNDARY_COLOUR], np.uint8)
     return Layer(base_image(scene, frame.result.disparity.shape), lines, palette)
 

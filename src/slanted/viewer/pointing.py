@@ -40,7 +40,7 @@ def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]
     height, width = result.disparity.shape
     if not (0 <= u < width and 0 <= v < height):
         raise InputError(f"pixel: expected one inside {width}×{height}, got ({u}, {v})")
-    segment = int(result.regions.labels[v, u])
+    segment = int(result.regions.label_image[v, u])
     disparity = float(result.disparity[v, u])
     return {
         "u": u,
@@ -89,7 +89,7 @@ def outline(regions: Regions, kinds: NDArray[np.int64], segment: int) -> NDArray
         (K, 5) from x, y to x, y, corners of pixels (pixel (u, v) reaches from u to u + 1), and
         the kind of the boundary, −1 at the image's border.
     """
-    height, width = regions.labels.shape
+    height, width = regions.label_image.shape
     rows, columns = np.divmod(regions.pixels(segment), width)
     top, left = int(rows.min()), int(columns.min())
     bottom, right = int(rows.max()) + 1, int(columns.max()) + 1
@@ -100,7 +100,7 @@ def outline(regions: Regions, kinds: NDArray[np.int64], segment: int) -> NDArray
         min(bottom + 1, height),
         min(right + 1, width),
     )
-    around[y0 - top + 1 : y1 - top + 1, x0 - left + 1 : x1 - left + 1] = regions.labels[
+    around[y0 - top + 1 : y1 - top + 1, x0 - left + 1 : x1 - left + 1] = regions.label_image[
         y0:y1, x0:x1
     ]
     found = [

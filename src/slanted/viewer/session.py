@@ -23,7 +23,7 @@ from slanted.viewer.layers import TILE, Layer, layer_cache, layer_legend, layer_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from slanted.inference.pcbp import Snapshot
+    from slanted.inference.outcome import Snapshot
     from slanted.result import Result
     from slanted.result_folder import ResultFolder
     from slanted.settings import Leaf, Settings

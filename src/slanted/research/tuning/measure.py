@@ -26,9 +26,9 @@ from slanted.settings import (
 )
 
 if TYPE_CHECKING:
-    from slanted.images.census import Words
+    from slanted.images import GreyPair
+    from slanted.images.census import CensusPair
     from slanted.matching import DisparityRange
-    from slanted.refinement.rim import Views
 
 KEPT = 12
 """Pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
@@ -84,7 +84,7 @@ def measure(frame: Frame, settings: Settings) -> Measurement:
 
 def forget() -> None:
     """Let go of everything kept."""
-    for kept in (_images, _words, _views, _truth, _match, _segment):
+    for kept in (_images, _grey, _census, _truth, _match, _segment):
         kept.cache_clear()
 
 
@@ -92,9 +92,9 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     import time
 
     from slanted.model.drawing import draw_disparity, drawn_range
+    from slanted.model.evidence import Evidence
     from slanted.pipeline import estimate
     from slanted.refinement.refine import infer_and_refine
-    from slanted.regions import build_regions
     from slanted.runtime.threads import thread_limit
 
     left, right = _images(frame)
@@ -102,37 +102,36 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
         result = estimate(left, right, settings)
         return result.disparity, sum(result.seconds.values())
     matched = _match(frame, settings.rectification, settings.matching)
-    labels, seconds = _segment(
+    label_image, seconds = _segment(
         frame, settings.rectification, settings.matching, settings.segmentation
     )
     start = time.perf_counter()
     with thread_limit(1):
-        regions, inference = infer_and_refine(
-            left,
-            build_regions(labels, left),
+        evidence = Evidence(
             matched.disparity,
-            settings,
-            rounds=settings.refinement.rounds,
-            words=_words(frame) if settings.model.weights.pho else None,
-            views=_views(frame) if settings.refinement.rim else None,
+            left=left,
+            grey=_grey(frame),
+            census=_census(frame) if settings.model.weights.pho else None,
         )
+        rounds = settings.refinement.rounds
+        regions, inference = infer_and_refine(label_image, evidence, settings, rounds=rounds)
         limits = drawn_range(settings, matched.searched, matched.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
     return disparity, matched.seconds + seconds + time.perf_counter() - start
 
 
 @lru_cache(KEPT)
-def _words(frame: Frame) -> Words:
-    from slanted.images.census import words_of_pair
+def _grey(frame: Frame) -> GreyPair:
+    from slanted.images.checks import grey_pair
 
-    return words_of_pair(*_images(frame))
+    return grey_pair(*_images(frame))
 
 
 @lru_cache(KEPT)
-def _views(frame: Frame) -> Views:
-    from slanted.refinement.rim import views_of_pair
+def _census(frame: Frame) -> CensusPair:
+    from slanted.images.census import census_of_pair
 
-    return views_of_pair(*_images(frame))
+    return census_of_pair(_grey(frame))
 
 
 @lru_cache(KEPT)

@@ -25,7 +25,8 @@ SMALL = (96, 64)
 SEGMENTS = "superpixels"
 """How many the whole pipeline ended with, beside its scores."""
 SECONDS, INFERENCE = "seconds", "inference, seconds"
-"""Of the processor for all of it; and of the clock for its last part."""
+"""Processor time of the whole run, and wall time of the stages after segmentation."""
+INFERENCE_STAGES = ("inference", "refinement", "drawing")
 ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
 STORED = "stored "
 """Starts the name of a method whose results are in a folder, which follows."""
@@ -142,7 +143,7 @@ def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
         result = estimate(pair.left, pair.right, pair.settings)
         return result.disparity, {
             SEGMENTS: result.regions.count,
-            INFERENCE: result.seconds["inference"],
+            INFERENCE: sum(result.seconds.get(name, 0.0) for name in INFERENCE_STAGES),
         }
     if method.startswith(STORED):
         return peers.stored(pair), {}
@@ -160,7 +161,7 @@ def oracle(pair: Pair) -> NDArray[np.float32]:
 
     settings = pair.settings
     if settings.refinement.rounds or "disparity" in settings.segmentation.method:
-        labels = estimate(pair.left, pair.right, settings).regions.labels
+        labels = estimate(pair.left, pair.right, settings).regions.label_image
     else:
         labels = segment(pair.left, settings.segmentation)
     return oracle_disparity(labels, pair.truth)

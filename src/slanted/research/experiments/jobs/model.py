@@ -78,13 +78,12 @@ class ConvergenceJob(FrameJob):
 
 def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     """Return what the first discrete problem of a pair comes to after each of `LOOKS` sweeps."""
-    from slanted.images.census import words_of_pair
-    from slanted.images.checks import check_pair
+    from slanted.images.census import census_of_pair
+    from slanted.images.checks import check_pair, grey_pair
     from slanted.inference.pcbp import data_scale
     from slanted.inference.terms import WholeImage
     from slanted.model.energy import cheapest_labels
-    from slanted.model.observations import observe
-    from slanted.model.planes import lowest_disparity
+    from slanted.model.evidence import Evidence
     from slanted.pipeline import match_pair
     from slanted.regions import build_regions
     from slanted.segmentation import segment
@@ -94,9 +93,8 @@ def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     left, right = check_pair(left, right)
     matched, _ = match_pair(left, right, settings)
     regions = build_regions(segment(left, settings.segmentation, matched), left)
-    words = words_of_pair(left, right) if settings.model.weights.pho else None
-    observations = observe(regions, matched, None, lowest_disparity(settings), words)
-    terms = WholeImage(regions, observations, settings)
+    census = census_of_pair(grey_pair(left, right)) if settings.model.weights.pho else None
+    terms = WholeImage.of(regions, Evidence(matched, census=census), settings)
     planes = terms.local_planes()
     terms = terms.scaled(data_scale(terms.noise(planes), settings.model))
     labels = cheapest_labels(regions, planes, settings.model)

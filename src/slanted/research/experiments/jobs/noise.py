@@ -47,7 +47,9 @@ class NoiseJob:
         from slanted.evaluation.metrics import evaluate
         from slanted.evaluation.oracle import oracle_disparity
         from slanted.inference.pcbp import infer
+        from slanted.inference.terms import WholeImage
         from slanted.model.drawing import draw_disparity
+        from slanted.model.evidence import Evidence
         from slanted.regions import build_regions
         from slanted.runtime.threads import thread_limit
         from slanted.synthetic import noisy_scene
@@ -56,7 +58,7 @@ class NoiseJob:
         scene = noisy.scene
         with thread_limit(1):
             regions = build_regions(scene.segments, scene.left)
-            found = infer(regions, noisy.disparity, self.settings)
+            found = infer(WholeImage.of(regions, Evidence(noisy.disparity), self.settings))
             maps = {
                 "local fit": draw_disparity(regions, found.initial_planes),
                 "ours": draw_disparity(regions, found.planes),
