@@ -2,8 +2,8 @@
 
 python benchmarks/performance_page.py [-o docs/performance.md]
 
-Run first what it has sections for: speed, memory, scaling, startup, accuracy_per_second, roofline.
-A missing file is said to be missing; a section's text stands here, its figures come from the files.
+Run the benchmarks that have a section first: speed, memory, scaling, startup, accuracy_per_second,
+roofline. A section without results says so. The text is here; the figures come from the files.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from common import RESULTS, ROOT
 Json = dict[str, Any]
 HEAD = """# Performance
 
-Written by `python benchmarks/performance_page.py` from the runs that it names; do not edit.
-`benchmarks/README.md` tells how figures are measured.
+Times are in seconds and as ratios to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same pair in
+the same run. Compare the ratios: machines differ and are noisy. Each section names the commit that it
+measured.
 
-Time is given in seconds and as a ratio to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same
-pair in the same run, for machines differ and are noisy.
+`python benchmarks/performance_page.py` writes this page from the results of the other benchmarks, so do
+not edit it. `benchmarks/README.md` says how each figure is measured.
 """
 HALF_SIZE = """
-"half size" is not a setting but three lines of your own, as slanted leaves your images as they are:
+slanted does not resize your images. "Half size" means these three lines of your own code:
 
 ```python
 small = [cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA) for image in pair]
@@ -84,7 +85,7 @@ def text_of(value: object) -> str:
 
 
 def speed(results: Json) -> list[str]:
-    """Whole runs, then stages."""
+    """Return whole runs, then stages."""
     rows = [
         (name, r["seconds"], r["sgbm_hh seconds"], r["ratio"], r["cold seconds"])
         for name, r in results.items()
@@ -94,22 +95,22 @@ def speed(results: Json) -> list[str]:
     head = ("whole run", "seconds", "SGBM HH, seconds", "ratio", "first run of a process, seconds")
     return [
         table(head, rows),
-        "Stages, as ratios to SGBM HH (stages that run at once overlap):\n",
+        "Time of each stage as a ratio to SGBM HH (stages that run in parallel overlap):\n",
         table(("stage", *results), by_stage),
     ]
 
 
 def memory(results: Json) -> list[str]:
-    """Peaks of runs and stages."""
+    """Return the peaks of runs and stages."""
     runs = {name: row for name, row in results.items() if isinstance(row, dict)}
     stages = list(next(iter(runs.values()))["stages MiB"])
     rows = [(n, r["peak MiB"], *(r["stages MiB"].get(s) for s in stages)) for n, r in runs.items()]
-    imports = f"A process that only imports has {text_of(results['imports MiB'])} MiB.\n"
+    imports = f"The imports alone take {text_of(results['imports MiB'])} MiB.\n"
     return [table(("peak, MiB", "whole", *stages), rows), imports]
 
 
 def scaling(results: Json) -> list[str]:
-    """Exponents of each axis, then its points."""
+    """Return the exponents of each axis, then its points."""
     names = ["seconds", "seconds of inference", "seconds of matching", "peak"]
     rows = [(axis, *(r["exponents"].get(n) for n in names)) for axis, r in results.items()]
     points = [
@@ -125,39 +126,39 @@ def scaling(results: Json) -> list[str]:
     ]
     head = ("point", "segments", "seconds", "of inference", "peak above imports, MiB")
     return [
-        "Exponents: 1 is linear, 0 is constant.\n",
+        "Exponents of growth: 1 is linear, 0 is constant.\n",
         table(("growing with", *names), rows),
         table(head, points),
     ]
 
 
 def startup(results: Json) -> list[str]:
-    """Wall and CPU seconds."""
+    """Return wall and CPU seconds."""
     return [
         table(("", "wall, s", "CPU, s"), [(n, r["wall"], r["cpu"]) for n, r in results.items()])
     ]
 
 
 def accuracy(results: Json) -> list[str]:
-    """Points of the curve, fastest first, then peers."""
+    """Return our points on the curve, fastest first, then the peers."""
     metrics = ("out-3px-noc", "out-3px-all", "D1-all")
     ours = sorted(results["points"].items(), key=lambda item: item[1]["ratio"])
     rows = [(n, r["ratio"], r["seconds"], *(r[m] for m in metrics)) for n, r in ours]
     rows += [(n, r["ratio"], None, *(r[m] for m in metrics)) for n, r in results["peers"].items()]
-    head = ("KITTI 2015", "time by SGBM HH", "seconds", *(f"{m}, %" for m in metrics))
-    return [table(head, rows), "Peers' times are of one thread.\n", HALF_SIZE]
+    head = ("KITTI 2015", "time / SGBM HH", "seconds", *(f"{m}, %" for m in metrics))
+    return [table(head, rows), "The peers ran on one thread.\n", HALF_SIZE]
 
 
 def roofline(results: Json) -> list[str]:
-    """Tell of the machine, then of its kernels."""
+    """Describe the machine, then each kernel."""
     columns = ("calls", "seconds", "MB", "GB/s", "Mlane", "Glane/s", "percent of roof")
     rows = [(f"`{n}`", *(r[c] for c in columns)) for n, r in results["kernels"].items()]
     machine = (
         f"One thread copies {text_of(results['bandwidth GB/s'])} GB/s and does "
-        f"{text_of(results['Glane/s'])} billion multiply-adds a second, in lanes of 32 bits. Of a "
-        f"run of {text_of(results['run seconds'])} s, {text_of(results['seconds in kernels'])} s "
-        "are in kernels. Bytes are the least that must be moved; operations, in lanes of 32 bits, "
-        "are counted by formula where there is one.\n"
+        f"{text_of(results['Glane/s'])} billion multiply-adds per second, in 32-bit lanes. A run "
+        f"takes {text_of(results['run seconds'])} s, {text_of(results['seconds in kernels'])} s of "
+        "it in kernels. MB is the least data that a kernel must move. Operations, in 32-bit lanes, "
+        "come from a formula where there is one.\n"
     )
     return [machine, table(("kernel", *columns), rows)]
 
@@ -165,10 +166,10 @@ def roofline(results: Json) -> list[str]:
 SECTIONS: dict[str, tuple[str, Callable[[Json], list[str]]]] = {
     "speed": ("Speed", speed),
     "memory": ("Memory", memory),
-    "accuracy_per_second": ("Accuracy for time", accuracy),
-    "startup": ("Start", startup),
+    "accuracy_per_second": ("Accuracy against time", accuracy),
+    "startup": ("Start-up", startup),
     "scaling": ("Growth", scaling),
-    "roofline": ("Distance from the machine's limit", roofline),
+    "roofline": ("How close kernels come to the machine's limits", roofline),
 }
 
 
