@@ -62,7 +62,7 @@ def estimate(
         segments refined.
     potential
         A potential of your own: a function that gives the cost of planes of segments, weighed by
-        ``model.weights.own``; see
+        ``model.weights.user``; see
         `slanted.model.user_potential.Potential`. Not for images in tiles.
     remembered
         Planes of the last frame of a video, from `Result.remembered`, as proposals for this one.
@@ -208,7 +208,7 @@ class _Explanation:
                 rounds=settings.refinement.rounds if segments is None else 0,
                 weights=weights,
                 words=words,
-                own=self.potential,
+                user_potential=self.potential,
                 views=views,
                 remembered=self.remembered,
                 watch=self.watch,

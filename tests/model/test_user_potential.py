@@ -16,13 +16,13 @@ from partition.label_maps import SPECIAL_MAPS
 from slanted.errors import InputError
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
-from slanted.model.user_potential import own_cost
+from slanted.model.user_potential import user_cost
 from slanted.settings import ModelSettings, WeightSettings
 from slanted.solver.convex_bp import solve
 from slanted.synthetic import make_scene
 
 CAP = 3.0
-MODEL = ModelSettings(weights=WeightSettings(bdy2=2, jct=1, crs=1, col=0.1, own=3.5))
+MODEL = ModelSettings(weights=WeightSettings(bdy2=2, jct=1, crs=1, col=0.1, user=3.5))
 
 
 def nearness_to(target):
@@ -60,9 +60,9 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
             if np.isfinite(target[v, u])
         )
 
-    own = nearness_to(target)
-    observations = observe(scene.regions, scene.disparity, None, lowest, scene.words, own)
-    found = own_cost(scene.regions, observations, scene.planes[:, None])[:, 0]
+    potential = nearness_to(target)
+    observations = observe(scene.regions, scene.disparity, None, lowest, scene.words, potential)
+    found = user_cost(scene.regions, observations, scene.planes[:, None])[:, 0]
     points = naive.pixels_of(scene.labels)
     expected = [loops(points[i], scene.planes[i]) for i in range(scene.regions.count)]
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -72,7 +72,7 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
         )
         expected = naive_model.energies(
             scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs,
-            ModelSettings(), scene.words, own=loops
+            ModelSettings(), scene.words, user=loops
         )  # fmt: skip
         assert asdict(features) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -81,8 +81,10 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
 def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
     columns = np.repeat([[0, 1, 2]], 4, axis=0).repeat(3, axis=1)
     random = scene(columns, seed)
-    own = nearness_to(targets(columns.shape, seed))
-    observations = observe(random.regions, random.disparity, words=random.words, own=own)
+    potential = nearness_to(targets(columns.shape, seed))
+    observations = observe(
+        random.regions, random.disparity, words=random.words, user_potential=potential
+    )
     best = np.inf
     for chosen in product(range(3), repeat=3):
         planes = random.particles[np.arange(3), chosen]
@@ -94,18 +96,18 @@ def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
     assert solution.bound <= best + 1e-9
     assert solution.energy == pytest.approx(best, rel=1e-9)  # a chain: the relaxation is exact
     without = build_factor_graph(
-        random.regions, replace(observations, own=None), random.particles, MODEL
+        random.regions, replace(observations, user_potential=None), random.particles, MODEL
     )
     assert solve(without, max_sweeps=200).energy < best
 
 
 def test_scaled_observations_leave_it_alone():
     random = scene(SPECIAL_MAPS["ring"], seed=8)
-    own = nearness_to(targets(random.labels.shape))
-    seen = observe(random.regions, random.disparity, own=own)
+    potential = nearness_to(targets(random.labels.shape))
+    seen = observe(random.regions, random.disparity, user_potential=potential)
     for kind in (seen, seen.scaled(7.0)):
-        costs = own_cost(random.regions, kind, random.particles)
-        assert costs.tobytes() == own(random.regions, random.particles).tobytes()
+        costs = user_cost(random.regions, kind, random.particles)
+        assert costs.tobytes() == potential(random.regions, random.particles).tobytes()
         assert costs.any()
 
 
@@ -120,7 +122,7 @@ def test_scaled_observations_leave_it_alone():
 )
 def test_wrong_answers_are_named(answer, message):
     random = scene(SPECIAL_MAPS["ring"], seed=8)
-    seen = observe(random.regions, random.disparity, own=answer)
+    seen = observe(random.regions, random.disparity, user_potential=answer)
     with pytest.raises(InputError, match=message):
         build_factor_graph(random.regions, seen, random.particles, ModelSettings())
 
@@ -136,7 +138,7 @@ def test_a_run_heeds_it_and_is_the_same_for_any_threads():
             world.left,
             world.right,
             slanted.Settings(threads=threads).with_text(
-                {"model.weights.own": weight, "model.weights.pho": "0"}
+                {"model.weights.user": weight, "model.weights.pho": "0"}
             ),
             disparity=matched,
             potential=nearness_to(sparse),
@@ -149,7 +151,7 @@ def test_a_run_heeds_it_and_is_the_same_for_any_threads():
     assert heeded.bound == again.bound <= heeded.energy
     assert heeded.energy == pytest.approx(heeded.inference.iterations[-1].energy, rel=1e-9)
 
-    assert 0 < heeded.inference.energies.own < ignored.inference.energies.own
+    assert 0 < heeded.inference.energies.user < ignored.inference.energies.user
 
 
 def test_tiles_refuse_it_before_they_start():

@@ -154,7 +154,7 @@ def infer(
     *,
     weights: NDArray[np.float32] | None = None,
     words: Words | None = None,
-    own: Potential | None = None,
+    user_potential: Potential | None = None,
     right: NDArray[np.float32] | None = None,
     remembered: Remembered | None = None,
     start: Start | None = None,
@@ -177,8 +177,8 @@ def infer(
         (H, W) ≥ 0 by which pixels count; 1 if None, as in the paper.
     words
         Census words of both views, for φ_pho; without them it is 0.
-    own
-        A potential of the user's own, φ_own; tiles know none.
+    user_potential
+        A potential of the user's own, φ_user; tiles know none.
     right
         D(p) as the right view sees it, if it is at hand.
     remembered
@@ -199,7 +199,7 @@ def infer(
     lowest = lowest_disparity(settings)
     floor = np.array([0, 0, lowest])
     if terms is None:
-        observations = observe(regions, matched, weights, lowest, words, own, right)
+        observations = observe(regions, matched, weights, lowest, words, user_potential, right)
         terms = WholeImage(regions, observations, settings)
     if start is None:
         local = terms.local_planes()

@@ -48,7 +48,7 @@ class Observations:
     """S_i outside F."""
     words: Words | None
     """What the views look like; None if only their matches are known."""
-    own: Potential | None = None
+    user_potential: Potential | None = None
     """A potential of the user's own, whose costs `scaled` leaves alone."""
 
     def scaled(self, factor: float) -> Observations:
@@ -67,7 +67,7 @@ def observe(
     weights: Any = None,
     lowest: float = 0.0,
     words: Words | None = None,
-    own: Potential | None = None,
+    user_potential: Potential | None = None,
     right: NDArray[np.float32] | None = None,
 ) -> Observations:
     """Gather the initial disparity by segment and by boundary.
@@ -84,8 +84,8 @@ def observe(
         The disparity from which the model counts.
     words
         Census words of both views, for φ_pho; without them it is 0.
-    own
-        A potential of the user's own, φ_own.
+    user_potential
+        A potential of the user's own, φ_user.
     right
         (H, W) the disparity as the right view sees it, from `right_view`, if it is at hand.
 
@@ -127,7 +127,7 @@ def observe(
         lambda: gather(regions.boundary_pixels, regions.boundary_start, regions.boundary_centre),
         gather_rest,
     )
-    return Observations(segments, boundaries, unmatched, words, own)
+    return Observations(segments, boundaries, unmatched, words, user_potential)
 
 
 def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:

@@ -50,7 +50,7 @@ def infer_and_refine(
     rounds: int,
     weights: Map | None = None,
     words: Words | None = None,
-    own: Potential | None = None,
+    user_potential: Potential | None = None,
     views: Views | None = None,
     remembered: Remembered | None = None,
     watch: Watch | None = None,
@@ -70,7 +70,7 @@ def infer_and_refine(
     views
         Grey values of the pair, from `slanted.refinement.rim.views_of_pair`; without them rims are
         not looked at.
-    matched, settings, weights, words, own, remembered, watch
+    matched, settings, weights, words, user_potential, remembered, watch
         As for `slanted.inference.pcbp.infer`.
     terms
         Makes the energy of segments, if not from the whole image.
@@ -94,7 +94,7 @@ def infer_and_refine(
         settings=settings,
         weights=weights,
         words=words,
-        own=own,
+        user_potential=user_potential,
         right=None if kept is None else kept[1],
         remembered=remembered,
         watch=watch,
