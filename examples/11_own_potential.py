@@ -1,7 +1,7 @@
 """A potential of your own, in one file: sparse measurements of depth, as a LiDAR gives them.
 
 A potential is a function of segments and planes: the costs (n, N) of N planes for each of n
-segments. slanted adds them to the energy, with the weight `model.weights.own`; the bound it proves
+segments. slanted adds them to the energy, with the weight `model.weights.user`; the bound it proves
 is then about that energy.
 """
 
@@ -39,7 +39,7 @@ measured = scene.disparity[rows, columns] + rng.normal(0, 0.1, len(rows))
 lidar = lidar_potential(rows, columns, measured)
 
 for weight in (0, 10, 100):
-    settings = slanted.Settings().with_text({"model.weights.own": str(weight)})
+    settings = slanted.Settings().with_text({"model.weights.user": str(weight)})
     result = slanted.estimate(scene.left, scene.right, settings, potential=lidar)
     scores = evaluate(result.disparity, scene.disparity)
     print(f"weight {weight:3}: {scores['out-3px-all']:5.2f} % off by more than 3 px, mean error "

@@ -136,9 +136,9 @@ def valid_four_way(labels, cycle):
 
 
 def energies(
-    labels, image, disparity, planes, edge_labels, settings, census, weights=None, own=None
+    labels, image, disparity, planes, edge_labels, settings, census, weights=None, user=None
 ):
-    """The features of a solution; `edge_labels` are by pair i < j, `own` costs pixels of a plane."""
+    """The features of a solution; `edge_labels` are by pair i < j, `user` costs pixels of a plane."""
     points = naive.pixels_of(labels)
     weights = np.ones(labels.shape) if weights is None else weights
     K = settings.truncation
@@ -173,7 +173,7 @@ def energies(
         "pho": sum(differing_bits(points[i], disparity, census, planes[i]) for i in points)
         * 4
         / 62,
-        "own": sum(own(points[i], planes[i]) for i in points) if own else 0.0,
+        "user": sum(user(points[i], planes[i]) for i in points) if user else 0.0,
     }
 
 

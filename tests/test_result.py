@@ -7,7 +7,7 @@ import pytest
 
 import slanted
 from slanted.boundary_label import BoundaryLabel
-from slanted.errors import FileError
+from slanted.errors import FileError, SlantedWarning
 from slanted.output.pictures import LABEL_COLOURS, paint_labels
 from slanted.output.stored import json_text
 from slanted.regions import build_regions
@@ -38,6 +38,19 @@ def test_what_is_loaded_is_what_was_saved(result, tmp_path):
     assert {"boundaries.png", "result.npz", "run.json", "segments_colour.png"} <= names
     again.save(tmp_path / "two")
     assert not (tmp_path / "two" / "boundaries.png").exists()  # needs the left image
+
+
+def test_a_result_with_the_old_names_of_settings_is_read(result, tmp_path):
+    result.save(tmp_path)
+    record = json.loads((tmp_path / "run.json").read_text())
+    record["features"]["own"] = record["features"].pop("user")
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    (tmp_path / "settings.toml").write_text(result.settings.identity())
+    with pytest.warns(SlantedWarning, match="model.weights.own is now model.weights.user") as said:
+        again = Result.load(tmp_path)
+    assert len(said) == 1
+    assert again.inference.energies == result.inference.energies
+    assert again.settings == result.settings
 
 
 def test_the_summary_is_plain_json(result):

@@ -61,7 +61,7 @@ def estimate(
         Your own label image, (H, W) integers, instead of superpixels; it is not refined.
     potential
         Your own potential: a function that returns the cost of planes of segments, weighted by
-        ``model.weights.own``; see `slanted.model.user_potential.Potential`. Not for tiled images.
+        ``model.weights.user``; see `slanted.model.user_potential.Potential`. Not for tiled images.
     previous_frame
         Planes of the last frame of a video, from `Result.previous_frame`, as further proposals.
     backend

@@ -68,7 +68,7 @@ def test_features_of_a_labelling_are_those_of_the_model(scene, result):
     found = example.features(np.zeros(regions.count, np.int32), labels)
     expected = energy(regions, observations, planes, labels, SETTINGS.model)
     # A potential of one's own has no weight that is learned.
-    features = [value for name, value in dataclasses.asdict(expected).items() if name != "own"]
+    features = [value for name, value in dataclasses.asdict(expected).items() if name != "user"]
     np.testing.assert_allclose(found, features, rtol=1e-6)
 
 

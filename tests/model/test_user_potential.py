@@ -23,7 +23,7 @@ from slanted.solver.convex_bp import solve
 from slanted.synthetic import make_scene
 
 CAP = 3.0
-MODEL = ModelSettings(weights=WeightSettings(bdy2=2, jct=1, crs=1, col=0.1, own=3.5))
+MODEL = ModelSettings(weights=WeightSettings(bdy2=2, jct=1, crs=1, col=0.1, user=3.5))
 
 
 def nearness_to(target):
@@ -75,7 +75,7 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
         )
         expected = naive_model.energies(
             scene.labels, scene.image, scene.disparity, scene.planes, scene.labels_of_pairs,
-            ModelSettings(), scene.census, own=loops
+            ModelSettings(), scene.census, user=loops
         )  # fmt: skip
         assert asdict(features) == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -99,7 +99,7 @@ def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
     assert solution.bound <= best + 1e-9
     assert solution.energy == pytest.approx(best, rel=1e-9)  # a chain: the relaxation is exact
     without = build_factor_graph(
-        random.regions, replace(observations, own=None), random.particles, MODEL
+        random.regions, replace(observations, user_potential=None), random.particles, MODEL
     )
     assert solve(without, max_sweeps=200).energy < best
 
@@ -141,7 +141,7 @@ def test_a_run_heeds_it_and_is_the_same_for_any_threads():
             world.left,
             world.right,
             slanted.Settings(threads=threads).with_text(
-                {"model.weights.own": weight, "model.weights.pho": "0"}
+                {"model.weights.user": weight, "model.weights.pho": "0"}
             ),
             disparity=matched,
             potential=nearness_to(sparse),
@@ -154,7 +154,7 @@ def test_a_run_heeds_it_and_is_the_same_for_any_threads():
     assert heeded.bound == again.bound <= heeded.energy
     assert heeded.energy == pytest.approx(heeded.inference.iterations[-1].energy, rel=1e-9)
 
-    assert 0 < heeded.inference.energies.own < ignored.inference.energies.own
+    assert 0 < heeded.inference.energies.user < ignored.inference.energies.user
 
 
 def test_tiles_refuse_it_before_they_start():

@@ -41,7 +41,7 @@ def settings_digest(settings: Settings) -> str:
     """Return a short name of the settings that results depend on: all but the threads."""
     from slanted.io.digests import digest
 
-    return digest(replace(settings, threads=None).to_toml())
+    return digest(replace(settings, threads=None).identity())
 
 
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:

@@ -12,6 +12,7 @@ import click
 
 from slanted.errors import FileError, SlantedWarning
 from slanted.settings import Settings, leaves
+from slanted.settings.renames import RENAMED
 
 if TYPE_CHECKING:
     from slanted.io import Calibration
@@ -28,6 +29,7 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
     Later wins: preset, file, ``--set``, then options by name.
     """
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
+    old = {path: known[new] for path, new in RENAMED.items()}
 
     @functools.wraps(command)
     def with_settings(
@@ -42,13 +44,13 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if not equals:
                 raise click.UsageError(f"--set: expected key=value, got {assignment!r}")
             texts[path.strip()] = text.strip()
-        named = {path: options.pop(_parameter(path)) for path in known}
+        named = {path: options.pop(_parameter(path)) for path in known | old}
         texts |= {path: text for path, text in named.items() if text is not None}
         return command(settings=settings.with_text(texts), **options)
 
     short = {path: option for option, path in SHORT.items()}
     decorated: Callable[..., Any] = with_settings
-    for path, described in reversed(known.items()):
+    for path, described in reversed((known | old).items()):
         names = [f"--{path.replace('_', '-')}", f"--{path}"]
         names += [short[path]] if path in short else []
         decorated = click.option(

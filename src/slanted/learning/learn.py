@@ -210,7 +210,7 @@ def run_identity(frames: Sequence[Frame], settings: Settings) -> dict[str, Any]:
         "version": __version__,
         "frames": [frame.name for frame in frames],
         "files": digest.hexdigest(),
-        "settings": same.to_toml(),
+        "settings": same.identity(),
     }
 
 

@@ -17,7 +17,7 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
-from slanted.model.user_potential import own_cost
+from slanted.model.user_potential import user_cost
 from slanted.model.visibility import visibility_rows
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats
@@ -79,8 +79,8 @@ def build_factor_graph(
     # A thread does all tables of its segments, then of its edges: it hands over twice, not five
     # times.
     plane_costs = share_rows(regions.count, costs_of_planes)
-    if weights.own and observations.own is not None:
-        plane_costs += weights.own * own_cost(regions, observations, particles)
+    if weights.user and observations.user_potential is not None:
+        plane_costs += weights.user * user_cost(regions, observations, particles)
     share(len(edge_costs), tabulate_edges)
     return FactorGraph(
         edges=regions.edges,

@@ -22,7 +22,7 @@ from slanted.model.potentials import (
     junction3_cost,
     junction4_cost,
 )
-from slanted.model.user_potential import own_cost
+from slanted.model.user_potential import user_cost
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
@@ -50,8 +50,8 @@ class Energies:
     """φ_vis, over segments."""
     pho: float
     """φ_pho, over segments."""
-    own: float = 0.0
-    """φ_own, over segments."""
+    user: float = 0.0
+    """φ_user, over segments."""
 
     def weighted(self, weights: WeightSettings) -> dict[str, float]:
         """Return w_k φ_k by the name of the potential."""
@@ -109,7 +109,7 @@ def energy(
         col=float(colour_cost(regions, settings)[edge, labels].sum()),
         vis=float(vis.sum()),
         pho=float(pho.sum()),
-        own=float(own_cost(regions, observations, particles).sum()),
+        user=float(user_cost(regions, observations, particles).sum()),
     )
 
 

@@ -36,7 +36,7 @@ class Evidence:
         (H, W) D(p) as the right view sees it, from `slanted.model.visibility.right_view`; if None
         it is computed where it is needed.
     potential
-        The user's potential, φ_own; see `slanted.model.user_potential`.
+        The user's potential, φ_user; see `slanted.model.user_potential`.
     """
 
     disparity: NDArray[np.float32]

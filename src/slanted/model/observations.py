@@ -49,7 +49,7 @@ class Observations:
     """S_i outside F."""
     census: CensusPair | None
     """What the views look like; None if only their matches are known."""
-    own: Potential | None = None
+    user_potential: Potential | None = None
     """A potential of the user's own, whose costs `scaled` leaves alone."""
 
     def scaled(self, factor: float) -> Observations:

@@ -1,4 +1,4 @@
-"""A potential of the user's own, φ_own: any function of a segment and its plane.
+"""A potential of the user's own, φ_user: any function of a segment and its plane.
 
 It is a further unary cost of the particles, so the solver, its bound and the energy of a result
 know it as they know φ_seg. Nothing else does: particles are drawn, and segments refined, without
@@ -28,8 +28,8 @@ run, with other planes and, where segments are refined, other regions; it must d
 else, or the bound says nothing."""
 
 
-def own_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
-    """Return φ_own(y_i), (n, N): what the user's function says; 0 if there is none.
+def user_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
+    """Return φ_user(y_i), (n, N): what the user's function says; 0 if there is none.
 
     Parameters
     ----------
@@ -46,9 +46,10 @@ def own_cost(regions: Regions, observations: Observations, particles: Floats) ->
         If the function's answer has another shape, or is not finite.
     """
     planes = check_particles(regions, particles)
-    if observations.own is None:
+    if observations.user_potential is None:
         return np.zeros(planes.shape[:2])
-    answer = observations.own(regions, planes + np.array([0, 0, observations.unmatched.lowest]))
+    lowest = np.array([0, 0, observations.unmatched.lowest])
+    answer = observations.user_potential(regions, planes + lowest)
     costs: Floats = np.asarray(answer, np.float64)
     if costs.shape != planes.shape[:2]:
         raise InputError(

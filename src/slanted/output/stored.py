@@ -161,11 +161,16 @@ def read_result(folder: Path) -> dict[str, Any]:
 
 def _features(folder: Path, record: dict[str, Any]) -> Energies:
     from slanted.model.energy import Energies
+    from slanted.settings.renames import RENAMED
 
+    # A potential's weight and its feature share a name, also where both were renamed; that
+    # names are old is said once, when the settings are read.
+    prefix, stored = "model.weights.", record.get("features", {})
+    features = {RENAMED.get(prefix + k, k).removeprefix(prefix): v for k, v in stored.items()}
     names = [field.name for field in dataclasses.fields(Energies)]
-    if set(names) != set(record.get("features", ())):
+    if set(names) != set(features):
         raise FileError(folder, "was written by another version of slanted; run it again")
-    return Energies(**{name: float(record["features"][name]) for name in names})
+    return Energies(**{name: float(features[name]) for name in names})
 
 
 def _iteration(step: dict[str, Any]) -> Iteration:

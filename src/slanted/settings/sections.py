@@ -86,10 +86,10 @@ class WeightSettings(Section):
     pho: float = setting(
         25.0, "Of the photometric potential φ_pho; not in the paper.", symbol="w_pho", low=0.0
     )
-    own: float = setting(
+    user: float = setting(
         1.0,
-        "Of a potential of your own, φ_own, given to `slanted.estimate`; nothing without one.",
-        symbol="w_own",
+        "Of the user's potential φ_user, given to `slanted.estimate`; nothing without one.",
+        symbol="w_user",
         low=0.0,
     )
 

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
 from slanted.errors import SettingsError
-from slanted.settings.fields import Section, Setting, parse_text, setting, toml_value
+from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.learning import LearningSettings
 from slanted.settings.matching import MatchingSettings
 from slanted.settings.refinement import RefinementSettings
+from slanted.settings.renames import FORMER, current_names
 from slanted.settings.sections import (
     InferenceSettings,
     ModelSettings,
@@ -69,8 +70,9 @@ class Settings(Section):
 
         tree = read_toml(path)
         tree.pop(ORIGIN, None)
+        start = base or cls()
         try:
-            return (base or cls()).updated(tree)
+            return start._with(dict(_by_path(start, tree)), source=str(path))
         except SettingsError as error:
             raise SettingsError(f"{path}: {error}") from error
 
@@ -82,10 +84,21 @@ class Settings(Section):
 
     def to_toml(self, *, documented: bool = False) -> str:
         """Return the tree as TOML text, with each field's documentation as comments if asked."""
+        return self._toml(documented=documented, names={})
+
+    def identity(self) -> str:
+        """Return text that is the same for the same settings, whatever they are called today.
+
+        It is TOML with the names that settings had first: records that keep its digest stay valid
+        when a setting is renamed.
+        """
+        return self._toml(documented=False, names=FORMER)
+
+    def _toml(self, *, documented: bool, names: Mapping[str, str]) -> str:
         lines: list[str] = []
         section = ""
         for leaf in leaves(self):
-            parent, _, name = leaf.path.rpartition(".")
+            parent, _, name = names.get(leaf.path, leaf.path).rpartition(".")
             if parent != section:
                 section = parent
                 lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
@@ -96,25 +109,31 @@ class Settings(Section):
 
     def updated(self, tree: Mapping[str, Any]) -> Self:
         """Return a copy with the values of a nested mapping, as it comes from TOML."""
-        updated: Self = _updated(self, tree, "")
-        return updated
+        return self._with(dict(_by_path(self, tree)))
 
     def with_text(self, values: Mapping[str, str]) -> Self:
         """Return a copy with values set from text, as in ``--set path=text``.
 
         All are set at once, so that settings that bound one another can change together.
         """
+        texts = current_names(values)
+        known = self._known(texts)
+        return self._with({path: parse_text(path, known[path], texts[path]) for path in texts})
+
+    def _with(self, values: Mapping[str, Any], source: str = "") -> Self:
+        """Return a copy with values by path; a warning about old names names the source."""
+        values = current_names(values, source)
+        self._known(values)
+        changed: Self = _replaced(self, values, "")
+        return changed
+
+    def _known(self, paths: Iterable[str]) -> dict[str, Setting]:
+        """Return the descriptions of all settings, or refuse a path that is none of them."""
         known = {leaf.path: leaf.setting for leaf in leaves(self)}
-        tree: dict[str, Any] = {}
-        for path, text in values.items():
+        for path in paths:
             if path not in known:
                 raise SettingsError(unknown_setting(path, known))
-            *sections, name = path.split(".")
-            node = tree
-            for section in sections:
-                node = node.setdefault(section, {})
-            node[name] = parse_text(path, known[path], text)
-        return self.updated(tree)
+        return known
 
 
 @dataclass(frozen=True)
@@ -144,20 +163,28 @@ def preset_names() -> tuple[str, ...]:
     return tuple(sorted(Path(f.name).stem for f in files if f.name.endswith(".toml")))
 
 
-def _updated(section: Any, tree: Mapping[str, Any], prefix: str) -> Any:
-    changes: dict[str, Any] = {}
-    fields = {field.name for field in dataclasses.fields(section)}
+def _by_path(section: Section, tree: Mapping[str, Any], prefix: str = "") -> Iterator[Any]:
+    """Walk a nested mapping along the sections, and yield paths with values."""
     for key, value in tree.items():
         path = prefix + key
-        if key not in fields:
-            raise SettingsError(unknown_setting(path, {prefix + name for name in fields}))
-        current = getattr(section, key)
-        if not isinstance(current, Section):
-            changes[key] = value
+        inner = getattr(section, key, None)
+        if not isinstance(inner, Section):
+            yield path, value
         elif isinstance(value, Mapping):
-            changes[key] = _updated(current, value, path + ".")
+            yield from _by_path(inner, value, path + ".")
         else:
-            raise SettingsError(f"{path}: expected a table of settings, got {value!r}")
+            raise SettingsError(f"{path}: expected a table of settings, got {shortened(value)}")
+
+
+def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
+    """Return a section with the values that are below it."""
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(section):
+        path, current = prefix + field.name, getattr(section, field.name)
+        if isinstance(current, Section):
+            changes[field.name] = _replaced(current, values, path + ".")
+        elif path in values:
+            changes[field.name] = values[path]
     try:
         return dataclasses.replace(section, **changes)
     except SettingsError as error:

@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from slanted.research.tuning.measure import Measurement
 from slanted.research.tuning.search_space import WITHOUT_EFFECT
 from slanted.settings import Settings, leaves
 from slanted.settings.fields import toml_value
+from slanted.settings.renames import FORMER, current_names
 
 if TYPE_CHECKING:
     from slanted.research.tuning.candidates import Candidate
@@ -34,11 +36,12 @@ Key = tuple[int, str]
 def search_name(start: Settings, space: Sequence[Dimension], change: int | None) -> str:
     """Return a short name of all that decides what a candidate's number means."""
     fixed = [
-        (leaf.path, leaf.value)
+        (FORMER.get(leaf.path, leaf.path), leaf.value)
         for leaf in leaves(start)
         if not leaf.path.startswith(WITHOUT_EFFECT)
     ]
-    parts = [__version__, fixed, [repr(dimension) for dimension in space], change]
+    varied = [repr(replace(d, path=FORMER.get(d.path, d.path))) for d in space]
+    parts = [__version__, fixed, varied, change]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
@@ -113,7 +116,8 @@ class TuningLog:
             rows = list(csv.reader(io.StringIO(whole.decode("utf-8"), newline=""), strict=True))
         except (UnicodeDecodeError, csv.Error) as error:
             raise self._unlike(f"it cannot be read as CSV ({error})") from error
-        if not rows or tuple(rows[0]) != self.columns:
+        names = current_names(dict.fromkeys(rows[0] if rows else ()), str(self.path))
+        if tuple(names) != self.columns:
             raise self._unlike("its columns are others")
         found: dict[Key, Measurement] = {}
         for number, row in enumerate(rows[1:], 2):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import FileError, SettingsError
 from slanted.settings import leaves, unknown_setting
 from slanted.settings.fields import check_value, parse_text, shortened
+from slanted.settings.renames import current_names
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -120,7 +121,8 @@ def parse_dimension(path: str, text: str, settings: Settings) -> Dimension:
 
 def parse_space(texts: Mapping[str, str], settings: Settings) -> tuple[Dimension, ...]:
     """Read a space from ``path: text`` pairs; see `parse_dimension`."""
-    return tuple(parse_dimension(path, text, settings) for path, text in texts.items())
+    named = current_names(texts)
+    return tuple(parse_dimension(path, text, settings) for path, text in named.items())
 
 
 def load_space(path: Path, settings: Settings) -> tuple[Dimension, ...]:
@@ -129,7 +131,8 @@ def load_space(path: Path, settings: Settings) -> tuple[Dimension, ...]:
 
     tree = read_toml(path, "ranges of settings in TOML")
     try:
-        dimensions = tuple(_from_toml(name, value, settings) for name, value in _walk(tree))
+        named = current_names(dict(_walk(tree)), str(path))
+        dimensions = tuple(_from_toml(name, value, settings) for name, value in named.items())
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from error
     if not dimensions:

@@ -1,0 +1,51 @@
+"""Settings that were renamed: old names still work wherever a setting is named, with a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TypeVar
+
+from slanted.errors import SettingsError, SlantedWarning
+
+Value = TypeVar("Value")
+
+RENAMED = {
+    "model.weights.own": "model.weights.user",
+}
+"""The path of each renamed setting today, by the path it had before."""
+FORMER = {new: old for old, new in RENAMED.items()}
+"""The path before, by the path today.
+
+Records that recognise settings by a digest use it, so that a rename does not disown them."""
+
+
+def current_names(values: Mapping[str, Value], source: str = "") -> dict[str, Value]:
+    """Return values by path with today's paths, and warn of old ones in one sentence.
+
+    Parameters
+    ----------
+    values
+        Any values by the dotted path of a setting.
+    source
+        Where they come from, such as a file, which the warning then names.
+
+    Raises
+    ------
+    SettingsError
+        If a setting is given by its old and its new name.
+    """
+    old = [path for path in values if path in RENAMED]
+    for path in old:
+        if RENAMED[path] in values:
+            raise SettingsError(
+                f"{path}: this is the old name of {RENAMED[path]}, which is given too; remove one"
+            )
+    if old:
+        pairs = ", ".join(f"{path} is now {RENAMED[path]}" for path in old)
+        warnings.warn(
+            f"{source and f'{source}: '}settings have new names: {pairs}; the old ones still work",
+            SlantedWarning,
+            stacklevel=2,
+        )
+    return {RENAMED.get(path, path): value for path, value in values.items()}
