@@ -17,7 +17,7 @@ from slanted.errors import InputError
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
 from slanted.model.evidence import Evidence
-from slanted.model.user_potential import own_cost
+from slanted.model.user_potential import user_cost
 from slanted.settings import ModelSettings, WeightSettings
 from slanted.solver.convex_bp import solve
 from slanted.synthetic import make_scene
@@ -65,7 +65,7 @@ def test_equals_pixel_loops_in_pixels_of_the_images(scene, lowest):
     observations = observe(
         scene.regions, Evidence(scene.disparity, census=scene.census, potential=own), lowest
     )
-    found = own_cost(scene.regions, observations, scene.planes[:, None])[:, 0]
+    found = user_cost(scene.regions, observations, scene.planes[:, None])[:, 0]
     points = naive.pixels_of(scene.labels)
     expected = [loops(points[i], scene.planes[i]) for i in range(scene.regions.count)]
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -109,7 +109,7 @@ def test_scaled_observations_leave_it_alone():
     own = nearness_to(targets(random.labels.shape))
     seen = observe(random.regions, Evidence(random.disparity, potential=own))
     for kind in (seen, seen.scaled(7.0)):
-        costs = own_cost(random.regions, kind, random.particles)
+        costs = user_cost(random.regions, kind, random.particles)
         assert costs.tobytes() == own(random.regions, random.particles).tobytes()
         assert costs.any()
 
