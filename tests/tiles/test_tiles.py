@@ -19,7 +19,8 @@ from slanted.matching import DisparityRange, find_matches
 from slanted.model.observations import observe
 from slanted.pipeline import match_pair
 from slanted.regions import build_regions, labels_from_user
-from slanted.runtime.workers import Processes, Sequential
+from slanted.runtime.process_workers import Processes
+from slanted.runtime.workers import Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
 from slanted.tiles.bands import match_in_bands
