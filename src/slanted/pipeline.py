@@ -177,9 +177,10 @@ class _Explanation:
     ) -> Result:
         from slanted.images.census import words_of_pair
         from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+        from slanted.partition.label_image import labels_from_user
         from slanted.refinement.refine import infer_and_refine
         from slanted.refinement.rim import views_of_pair
-        from slanted.regions import build_regions, labels_from_user
+        from slanted.regions import build_regions
         from slanted.segmentation import segment
 
         settings, tiled, matched = self.settings, self.tiled, found.disparity

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from slanted import Settings, estimate
 from slanted.inference.previous_frame import SAMPLE, Remembered
-from slanted.regions import build_regions, labels_from_user
+from slanted.partition.label_image import labels_from_user
+from slanted.regions import build_regions
 from slanted.synthetic import make_video
 
 

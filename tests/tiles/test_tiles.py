@@ -17,8 +17,9 @@ from slanted.images.checks import as_grey
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
 from slanted.model.observations import observe
+from slanted.partition.label_image import labels_from_user
 from slanted.pipeline import match_pair
-from slanted.regions import build_regions, labels_from_user
+from slanted.regions import build_regions
 from slanted.runtime.process_workers import Processes
 from slanted.runtime.workers import Sequential
 from slanted.segmentation import segment
