@@ -201,7 +201,7 @@ def _without_rims(settings: Settings) -> Settings:
 
 def _label_image(run: _Run, matched: NDArray[np.float32], segments: Any) -> NDArray[np.int32]:
     """Return the first segments: the user's, or superpixels."""
-    from slanted.regions import label_image_from_user
+    from slanted.partition.label_image import label_image_from_user
     from slanted.segmentation import segment
 
     with run.stage("segmentation"):

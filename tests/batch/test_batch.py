@@ -2,11 +2,8 @@
 
 import json
 import os
-import re
 import shutil
-import signal
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +17,8 @@ from slanted.errors import FileError, InputError
 from slanted.io import write_image
 from slanted.result import Result
 from slanted.runtime.memory import workers_that_fit
-from slanted.runtime.workers import Processes, Sequential, _Worker
+from slanted.runtime.process_workers import Processes
+from slanted.runtime.workers import Sequential
 from slanted.synthetic import make_scene
 
 
@@ -286,40 +284,6 @@ def test_workers_are_as_many_as_cores_that_may_be_used(kitti, quick, monkeypatch
         monkeypatch.setattr("os.sched_getaffinity", lambda _, n=cores: set(range(n)))
         assert _backend(pairs, quick, None, None, len(pairs)).slots == cores
     assert _backend(pairs, quick, None, None, most_at_a_time=1).threads == 3
-
-
-def test_workers_hear_no_interrupt_from_the_very_start():
-    """Ctrl-C reaches all processes of a terminal, and Python would say so while it starts."""
-    worker = _Worker(1)
-    try:
-        status = Path(f"/proc/{worker._process.pid}/status").read_text()
-        blocked = int(re.search(r"SigBlk:\s*(\w+)", status)[1], 16)
-        assert blocked & 1 << (signal.SIGINT - 1)
-    finally:
-        worker.kill()
-        worker.end()
-    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())  # and we hear it again
-
-
-def test_busy_workers_are_ended_at_once():
-    """Rather than one after the other, each after it was given time to end by itself."""
-    told = []
-
-    class Worker:
-        def __init__(self, name):
-            self.name = name
-
-        def kill(self):
-            told.append(("kill", self.name))
-
-        def end(self):
-            told.append(("end", self.name))
-
-    with Processes(3, 1) as backend:
-        backend._idle.append(Worker("idle"))
-        backend._busy.update({k: (Worker(k), k) for k in ("one", "two")})
-    assert told[:2] == [("kill", "one"), ("kill", "two")]
-    assert sorted(told[2:]) == [("end", "idle"), ("end", "one"), ("end", "two")]
 
 
 def test_no_pairs_and_two_of_one_name(kitti, quick, tmp_path):

@@ -177,4 +177,19 @@ def test_workers_of_another_version_are_named(cluster):
             backend.next()
         backend.submit("other", int, "x")
         with pytest.raises(ValueError, match="invalid literal"):
-            backend.next()
+            backend.next().result()
+
+
+def test_an_owner_that_dies_is_not_waited_for(tmp_path):
+    with a_cluster(tmp_path, 2) as (address, _, workers), Dask(address) as backend:
+        for owner in range(2):
+            backend.submit(owner, os.getpid, owner=owner)
+        processes = {ended.key: ended.result() for ended in (backend.next(), backend.next())}
+        assert sorted(processes.values()) == sorted(worker.pid for worker in workers)
+        backend.submit("again", os.getpid, owner=1)
+        assert backend.next().result() == processes[1]
+        backend.submit("waiting", time.sleep, 60, owner=0)
+        os.kill(processes[0], signal.SIGKILL)
+        ended = backend.next()
+        assert (ended.key, ended.again) == ("waiting", False)
+        assert re.fullmatch(r"Dask worker tcp://\S+ is gone", ended.died)

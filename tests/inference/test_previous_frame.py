@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from slanted import Settings, estimate
 from slanted.inference.previous_frame import SAMPLE, PreviousFrame
-from slanted.regions import build_regions, label_image_from_user
+from slanted.partition.label_image import label_image_from_user
+from slanted.regions import build_regions
 from slanted.synthetic import make_video
 
 

@@ -15,7 +15,7 @@ import pytest
 from learning.problems import write_dataset
 from slanted import Settings
 from slanted.cli import main
-from slanted.errors import InputError
+from slanted.errors import InputError, SlantedError
 from slanted.evaluation.datasets import find_frames
 from slanted.learning import learn_weights
 from slanted.learning.checkpoint import Checkpoint
@@ -96,6 +96,18 @@ def test_processes_give_the_same_weights(frames):
         frames, SETTINGS.with_text({"learning.max_steps": "3", "learning.workers": "2"})
     )
     np.testing.assert_array_equal(alone.weights, shared.weights)
+
+
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_is_named(frames, monkeypatch):
+    monkeypatch.setattr("slanted.learning.training.evaluate_images", die)
+    with pytest.raises(
+        SlantedError, match=r"a worker died with the images it held \(killed by SIGKILL\)"
+    ):
+        learn_weights(frames, SETTINGS.with_text({"learning.workers": "2"}))
 
 
 def test_dask_gives_the_same_weights(frames):
@@ -277,7 +289,7 @@ def test_bad_arguments_are_refused(arguments, message, tmp_path, monkeypatch, ca
 
 def test_a_scheduler_that_does_not_answer_is_named(frames, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("slanted.runtime.dask_client.ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr("slanted.runtime.dask_workers.ANSWER_SECONDS", 0.3)
     with pytest.raises(InputError, match="scheduler: expected a Dask scheduler at"):
         learn_weights(frames[:1], SETTINGS, scheduler="tcp://127.0.0.1:9")
 

@@ -5,7 +5,6 @@ import pytest
 
 from learning.problems import small_example
 from slanted.errors import InputError
-from slanted.learning.backends import Here
 from slanted.learning.examples import NAMES
 from slanted.learning.optimise import (
     minimise_interleaved,
@@ -15,13 +14,14 @@ from slanted.learning.optimise import (
 )
 from slanted.learning.owner import add_example
 from slanted.learning.training import Images, Training
+from slanted.runtime.workers import Sequential
 
 COUNT = len(NAMES)
 ALL = np.ones(COUNT, bool)
 
 
 def training(examples=3, **options):
-    images = Images(Here())
+    images = Images(Sequential())
     for number in range(examples):
         run = images.add(number)
         add_example(run, number, small_example(number, losses=3.0))

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 
 from learning.problems import small_example
-from slanted.learning.backends import Here
 from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
 from slanted.learning.training import SCALES, Images, Training
 from slanted.learning.weighted import weighted_graph
+from slanted.runtime.workers import Sequential
 from slanted.solver.convex_bp import solve
 
 KNOWN = np.array([0.6, 0.1, 1.5, 4.0, 0.0, 0.3, 0.0, 0.0])
@@ -64,7 +64,7 @@ def truth_first(example, planes, labels):
 
 def test_order_of_the_weights_is_recovered_and_held_out_loss_falls():
     examples = [drawn(seed) for seed in range(24)]
-    images = Images(Here())
+    images = Images(Sequential())
     for number, example in enumerate(examples[:18]):
         add_example(
             images.add(number), number, dataclasses.replace(example, losses=0 * example.losses)

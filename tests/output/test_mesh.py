@@ -13,7 +13,8 @@ from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
 from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
-from slanted.regions import build_regions, label_image_from_user
+from slanted.partition.label_image import label_image_from_user
+from slanted.regions import build_regions
 from slanted.synthetic import make_scene
 
 

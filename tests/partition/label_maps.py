@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from slanted.regions import label_image_from_user
+from slanted.partition.label_image import label_image_from_user
 
 
 def segments(array):

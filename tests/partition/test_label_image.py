@@ -8,7 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 import naive
 from slanted.errors import InputError
-from slanted.regions import build_regions, check_label_image, label_image_from_user
+from slanted.partition.label_image import check_label_image, label_image_from_user
+from slanted.regions import build_regions
 
 SIZE = (3, 4)
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]

@@ -17,9 +17,11 @@ from slanted.images.checks import grey_pair
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
 from slanted.model.evidence import Evidence
+from slanted.partition.label_image import label_image_from_user
 from slanted.pipeline import match_pair
-from slanted.regions import build_regions, label_image_from_user
-from slanted.runtime.workers import Processes, Sequential
+from slanted.regions import build_regions
+from slanted.runtime.process_workers import Processes
+from slanted.runtime.workers import Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
 from slanted.tiles.bands import match_in_bands

@@ -16,7 +16,7 @@ import trimesh
 from output.on_planes import distances_to_planes
 from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
-from slanted.regions import label_image_from_user
+from slanted.partition.label_image import label_image_from_user
 from slanted.viewer.app import ASSETS, MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer

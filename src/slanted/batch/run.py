@@ -1,4 +1,4 @@
-"""The loop over pairs: hands them out, counts what comes back, and survives what does not."""
+"""The loop over pairs: hands them to workers and counts what comes back."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ from slanted.errors import FileError, InputError
 from slanted.io.names import BATCH_MARKER
 from slanted.runtime.memory import available_bytes, workers_that_fit
 from slanted.runtime.threads import core_count
-from slanted.runtime.workers import open_backend
+from slanted.runtime.workers import open_backend, run_each
 
 if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
-ATTEMPTS = 2
-"""Times that a pair is tried whose worker dies; other failures would only come again."""
-
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a batch is.
+    """How far a batch has come.
 
     Parameters
     ----------
     total, done, skipped, failed
-        Pairs in all, done now, done before, and failed.
+        Number of all pairs, and of those done now, done before, and failed.
     running
-        Names of those under way.
+        Names of the pairs that are running.
     seconds
-        Since the start.
+        Time since the start.
     workers, threads
-        Slots of the backend, and threads of each.
+        Number of workers, and threads of each.
     """
 
     total: int
@@ -60,17 +57,17 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """Pairs done or failed a second; those skipped take no time."""
+        """Pairs done or failed per second; skipped ones take no time."""
         return (self.done + self.failed) / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """By the rate so far."""
+        """Time left at the rate so far; None before the first pair has ended."""
         return (self.total - self.ended) / self.rate if self.rate else None
 
 
 Progress = Callable[[Tally, dict[str, Any] | None], None]
-"""Called when something changes: how far it is and, if a pair has ended, its record."""
+"""Called at every change, with the tally and, if a pair has ended, its record."""
 
 
 def run_batch(
@@ -91,25 +88,26 @@ def run_batch(
     pairs
         From `slanted.batch.pairs.find_pairs`.
     output
-        A folder for each pair, ``failures/`` and the summary.
+        Folder that gets a folder for each pair, ``failures/`` and the summary.
     settings
-        Of all pairs. Unless they name threads, each worker uses the cores that it owns.
+        Settings of all pairs. Unless they set threads, workers share the cores equally.
     workers
-        Processes, at most; by default one for each core. Fewer run if memory would not do.
+        The most processes; by default one for each core. Fewer run if memory is short.
     scheduler
-        Address of a Dask scheduler whose workers are used instead.
+        Address of a Dask scheduler, whose workers are used instead.
     resume
-        Skip what is there with the same settings and inputs. Without, the folder must be new.
+        Skip results that are there with the same settings and inputs. Without it, the folder must
+        not hold a batch.
     sequence
-        Let every frame of a numbered sequence start from what the one before came to.
+        Let every frame of a numbered sequence start from the planes of the frame before.
     progress
         Called at every change.
 
     Raises
     ------
     FileError
-        If two pairs have one name, or the folder cannot be used, or becomes full; what was done is
-        kept.
+        If two pairs have one name, or the folder cannot be used, or the disk becomes full; finished
+        results are kept.
     """
     check_names("pairs", pairs)
     for pair in pairs:
@@ -122,7 +120,7 @@ def run_batch(
                 loop.run(backend)
         finally:
             records.clear_half_done(output)
-            # A full disk may have no room for the summary either; it is named below.
+            # A full disk may have no room for the summary either; the error below names it.
             with suppress(FileError) if loop.disk_full else nullcontext():
                 records.write_summary(output, loop.rows())
     if loop.disk_full:
@@ -151,7 +149,6 @@ class _Loop:
         self.disk_full = False
         self._progress = progress
         self._records: dict[str, dict[str, Any]] = {}
-        self._attempts: dict[str, int] = {}
         self._before, self._after = _chains(pairs) if sequence else ({}, {})
         self._ready = deque(name for name in self.pairs if name not in self._before)
         self.most_at_a_time = len(self._ready)
@@ -159,34 +156,27 @@ class _Loop:
         self._start = time.perf_counter()
 
     def run(self, backend: Backend) -> None:
-        """Run until nothing is left, or nothing more can be written."""
+        """Run until no pair is left, or the disk is full."""
         self.tally = replace(self.tally, workers=backend.slots, threads=backend.threads)
         self._tell(None)
-        while self._jobs or (self._ready and not self.disk_full):
-            while self._ready and not self.disk_full and len(self._jobs) < max(1, backend.slots):
-                self._submit(backend, self._ready.popleft())
-            self._tell(None)
-            ended = backend.next()
-            name = str(ended.key)
-            job = self._jobs.pop(name)
-            if not ended.died:
-                self._end(name, ended.value)
-            elif ended.again and self._attempts[name] < ATTEMPTS:
-                self._ready.appendleft(name)
-            else:
-                self._end(name, died(job, ended.died))
+        jobs = run_each(backend, run_job, self._ready, lambda name: self._begin(name, backend))
+        for ended in jobs:
+            job = self._jobs.pop(ended.key)
+            self._end(job.name, died(job, ended.died) if ended.died else ended.result())
+            if self.disk_full:
+                self._ready.clear()  # the others would fail, too
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the summary: what ended, and what is still to be done."""
+        """Return the summary: pairs that have ended, and pairs that still wait."""
         waiting = ({"name": p.name, "left": str(p.left), "right": str(p.right), "status": "waiting"}
                    for p in self.pairs.values())  # fmt: skip
         return [records.row_of(self._records.get(row["name"], row)) for row in waiting]
 
-    def _submit(self, backend: Backend, name: str) -> None:
+    def _begin(self, name: str, backend: Backend) -> Job:
         pair, before = self.pairs[name], self._before.get(name)
         if before is not None and self._records[before]["status"] != "done":
             before = None
-        job = Job(
+        self._jobs[name] = Job(
             name,
             pair.left.absolute(),
             pair.right.absolute(),
@@ -195,9 +185,8 @@ class _Loop:
             backend.threads,
             before,
         )
-        self._attempts[name] = self._attempts.get(name, 0) + 1
-        self._jobs[name] = job
-        backend.submit(name, run_job, job)
+        self._tell(None)
+        return self._jobs[name]
 
     def _end(self, name: str, outcome: Outcome) -> None:
         self._records[name] = outcome.record
@@ -217,7 +206,7 @@ class _Loop:
 
 
 def _chains(pairs: Sequence[Pair]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the frame before each frame of a sequence, by name, and the one after."""
+    """Return, by name, the frame before each frame of a sequence and the frame after it."""
     sequences: dict[str, list[tuple[int, str]]] = {}
     for pair in pairs:
         frame = pair.frame()
@@ -248,7 +237,7 @@ def _backend(
 
 @contextmanager
 def _locked(output: Path, resume: bool) -> Iterator[None]:
-    """Hold the output folder for this process alone, and clear what a killed one left half-done."""
+    """Lock the output folder for this process, and remove what a killed batch left half-written."""
     from slanted.output.folder import check_folder
 
     check_folder(output)
@@ -259,7 +248,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
         )
     try:
         output.mkdir(parents=True, exist_ok=True)
-        # Not replaced, as whole files are elsewhere: who holds the lock holds this very file.
+        # Opened, not replaced as files are elsewhere: the lock is on this very file.
         marker = (output / BATCH_MARKER).open("ab")
     except OSError as error:
         raise FileError(output, f"cannot be written to ({error.strerror})") from error
@@ -274,7 +263,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
 
 
 def _leave_no_empty_batch(output: Path) -> None:
-    """Remove the marker of a batch that did not begin, as when its scheduler is not there."""
+    """Remove the marker of a batch that did not begin, as when its scheduler does not answer."""
     with suppress(OSError):
         if [path.name for path in output.iterdir()] == [BATCH_MARKER]:
             (output / BATCH_MARKER).unlink()
@@ -282,7 +271,7 @@ def _leave_no_empty_batch(output: Path) -> None:
 
 
 def _lock(file: int) -> bool:
-    """Lock an open file until it is closed or this process dies; False if another holds it."""
+    """Lock an open file until it is closed or this process ends; False if another has the lock."""
     try:
         import fcntl
     except ImportError:  # not on this platform

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,6 +94,7 @@ def command(
     """
     from slanted.research.tuning.search import tune
     from slanted.research.tuning.written import write_settings
+    from slanted.runtime.threads import core_count
 
     if output.suffix != ".toml":
         raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
@@ -112,7 +112,7 @@ def command(
             change=change,
             rungs=rungs,
             eta=eta,
-            workers=workers or settings.threads or os.cpu_count() or 1,
+            workers=workers or settings.threads or core_count(),
             progress=report.progress,
         )
         used = "; ".join(f"{t.dataset}, {t.metric}, weight {t.weight:g}" for t in targets)

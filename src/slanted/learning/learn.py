@@ -1,9 +1,8 @@
-"""Learning weights from frames with ground truth, from start to end."""
+"""Learning the weights from frames with ground truth, from start to end."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -16,7 +15,6 @@ import numpy as np
 from slanted import __version__
 from slanted.errors import InputError
 from slanted.evaluation.metrics import mean_metrics
-from slanted.learning.backends import open_backend
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.examples import NAMES
 from slanted.learning.optimise import (
@@ -30,16 +28,18 @@ from slanted.learning.owner import Loaded
 from slanted.learning.training import SCALES, Images, Step, Training
 from slanted.learning.weights_file import normalised
 from slanted.runtime.arrays import Floats
+from slanted.runtime.threads import core_count
+from slanted.runtime.workers import open_backend
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
     from slanted.settings import LearningSettings, Settings
 
 START = 0.8
-"""Of all scaled weights that are learned, in units of the most that a pixel can lose. The objective
-is convex, so that it decides how long learning takes and little else."""
+"""Where all learned scaled weights start, in units of the largest loss of a pixel. The objective is
+convex, so this decides how long learning takes and little else."""
 ANNEALING = (1.0,)
-"""Values of ε through which ε = 0 is come to."""
+"""Values of ε that are used before ε = 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +51,18 @@ class Learned:
     weights
         (8,) in the order of `slanted.learning.examples.NAMES`; seg is 1 unless it is 0.
     scale
-        The weights at which the objective is least are so many times these.
+        The objective is least at these weights times this factor.
     evaluations
-        Of the objective, in order.
+        Evaluations of the objective, in order.
     resumed
         How many of them came from a checkpoint.
     images
-        What the frames were like.
+        The frames, as they were before learning.
     truth, expectation
-        Features of ground truth and expected ones at the end, summed over the images.
+        Features of the ground truth, and those expected at the end, summed over the images.
     before, after
-        Mean metrics of the training frames with the weights of the settings, and with these.
+        Mean metrics of the training frames with the weights of the settings, and with the learned
+        ones.
     method, reason
         The optimiser in words, and why it stopped.
     seconds
@@ -83,7 +84,7 @@ class Learned:
 
     @property
     def objective(self) -> float:
-        """The least value."""
+        """Its lowest value."""
         return min(evaluation.value for evaluation in self.evaluations)
 
 
@@ -99,28 +100,30 @@ def learn_weights(
 ) -> Learned:
     """Learn the weights of the energy from frames with ground truth.
 
-    A weight that the settings have at 0 stays 0: its potential is switched off.
+    A weight that is 0 in the settings stays 0: its potential is switched off.
 
     Parameters
     ----------
     frames
-        To learn from.
+        The frames to learn from.
     settings
-        All settings; those of the section ``learning`` say how.
+        All settings; those of the section ``learning`` say how to learn.
     checkpoint
         Folder that is written after every step; a run that was stopped goes on from there.
     restart
-        Forget what is in it.
+        Whether to delete an existing checkpoint first.
     scheduler
-        Address of a Dask scheduler whose workers share the frames, instead of processes.
+        Address of a Dask scheduler, whose workers share the frames instead of processes.
     progress, on_step
         Called with a sentence, and with every evaluation of the objective.
 
     Raises
     ------
     InputError
-        If a frame cannot be used, the checkpoint is of another run, the objective is not a number
-        or all weights become zero.
+        If a frame cannot be used, the checkpoint belongs to another run, the objective is not a
+        number or all weights become zero.
+    SlantedError
+        If a worker dies.
     """
     if not frames:
         raise InputError("frames: expected at least one with ground truth, got none; add some")
@@ -133,10 +136,10 @@ def learn_weights(
             store.remove()
         store.load()  # refuse a checkpoint of another run before the work starts
     say = progress or (lambda text: None)
-    workers = min(learning.workers or settings.threads or os.cpu_count() or 1, len(frames))
+    workers = min(learning.workers or settings.threads or core_count(), len(frames))
     seconds: dict[str, float] = {}
     with ExitStack() as stack:
-        backend = stack.enter_context(open_backend(workers, scheduler))
+        backend = stack.enter_context(open_backend(workers, scheduler=scheduler))
         each = replace(settings, threads=1) if backend.owners > 1 else settings
         images = Images(backend)
         start = time.perf_counter()

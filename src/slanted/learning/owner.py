@@ -1,4 +1,4 @@
-"""What an owner of images does: plain functions, called by name through a backend."""
+"""Functions that run at an owner of images: see `slanted.learning.training`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Arrays = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Loaded:
-    """What is known of an image before learning.
+    """A frame before learning.
 
     Parameters
     ----------
     name
-        Of the frame.
+        Name of the frame.
     segments, segments_with_truth
-        All, and those that take part.
+        Number of all segments, and of those that take part.
     edges
-        Boundaries that take part.
+        Number of boundaries that take part.
     features
         φ(gt), in the order of `slanted.learning.examples.NAMES`.
     errors
@@ -55,7 +55,7 @@ _runs: dict[str, _Images] = {}
 
 
 def load_frame(run: str, number: int, frame: Frame, settings: Settings) -> Loaded:
-    """Estimate a frame with the weights of the settings, and make an example of it.
+    """Estimate a frame with the weights of the settings, and keep an example made from it.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def read_messages(run: str, numbers: list[int]) -> list[Arrays]:
 
 
 def write_messages(run: str, number: int, arrays: Arrays) -> None:
-    """Replace the messages of an image by those of a checkpoint."""
+    """Replace the messages of an image with those of a checkpoint."""
     objective = _objective(run, number)
     for name, array in vars(objective.messages).items():
         if array.shape != arrays[name].shape:

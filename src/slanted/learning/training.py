@@ -1,25 +1,30 @@
-"""The objective over all images: evaluated by their owners, recorded step by step.
+"""The objective over all images, evaluated where the images are and recorded step by step.
 
     F(v) = Σ_s f_s(v / scale) + C/2 |v|²,
 
-f_s as in `slanted.learning.objective`. The sum over images is not divided by their number, so
-C = number of images, as in the paper, weighs the mean loss against ½ |v|². Scaled weights
-v = w · scale bring features that are sums over pixels to the size of the others; the regulariser
-acts on them.
+with f_s as in `slanted.learning.objective`. The sum over images is not divided by their number, so
+that C = number of images, as in the paper, weighs the mean loss against ½ |v|². The scaled weights
+v = w · scale bring features that are sums over pixels to the size of the other features. The
+regulariser acts on the scaled weights.
+
+The tables of an image take hundreds of megabytes and its messages change with every evaluation, so
+neither travels: each owner (see `slanted.runtime.workers`) keeps some images, and only weights,
+sums and, for checkpoints, messages are exchanged.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted.errors import InputError
+from slanted.errors import InputError, SlantedError
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.owner import (
     Loaded,
@@ -34,29 +39,29 @@ from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
-    from slanted.learning.backends import Backend
+    from slanted.runtime.workers import Backend, Ended, Task
     from slanted.settings import Settings
 
 SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0, 1.0])
-"""Of seg, bdy1, bdy2, jct, crs, col, vis and pho."""
+"""Scales of seg, bdy1, bdy2, jct, crs, col, vis and pho."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is told of an evaluation.
+    """An evaluation and how far the run has come, for progress reports.
 
     Parameters
     ----------
     number, most
-        Counted from 1, and how many there can be.
+        Number of the evaluation, from 1, and the most that there can be.
     evaluation
-        Itself.
+        The evaluation.
     lowest
-        Value so far.
+        Lowest value so far.
     gradient_norm
-        Of the projected gradient: what could still be gained.
+        Norm of the projected gradient; 0 at the minimum.
     seconds_left
-        At most, if all steps are taken.
+        Time left if all steps are taken.
     """
 
     number: int
@@ -68,21 +73,22 @@ class Step:
 
 
 class Images:
-    """Frames spread over the owners of a backend.
+    """Frames, spread over the owners of a backend.
 
     Parameters
     ----------
     backend
-        Who computes.
+        The workers.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        # A run has a name at each owner: several may live in one process, as Dask's threads do, and
-        # must not share working memory.
+        # Dask's workers may be threads of one process, and must not share working memory: so a run
+        # has a different name at each owner.
         token = uuid.uuid4().hex
         self._runs = [f"{token}-{owner}" for owner in range(backend.owners)]
         self._numbers: list[list[int]] = [[] for _ in range(backend.owners)]
+        self._keys = count()
 
     def load(
         self,
@@ -91,19 +97,18 @@ class Images:
         progress: Callable[[str], None] | None = None,
     ) -> list[Loaded]:
         """Make an example of every frame."""
-        waiting = []
-        for number, frame in enumerate(frames):
-            owner = number % self._backend.owners
-            self._numbers[owner].append(number)
-            arguments = (self._runs[owner], number, frame, settings)
-            waiting.append(self._backend.submit(owner, load_frame, *arguments))
+        for number in range(len(frames)):
+            self._numbers[number % self._backend.owners].append(number)
+        calls = (
+            (owner, load_frame, (self._runs[owner], number, frames[number], settings))
+            for owner, number in self._placed()
+        )
         loaded = []
-        for number, pending in enumerate(waiting, 1):
-            loaded.append(pending.result())
+        for found in self._ask(calls):
+            loaded.append(found)
             if progress is not None:
-                found = loaded[-1]
                 progress(
-                    f"{number}/{len(frames)} {found.name}: {found.segments_with_truth} of "
+                    f"{len(loaded)}/{len(frames)} {found.name}: {found.segments_with_truth} of "
                     f"{found.segments} segments have ground truth"
                 )
         return loaded
@@ -114,7 +119,7 @@ class Images:
         return sum(len(numbers) for numbers in self._numbers)
 
     def add(self, number: int, owner: int = 0) -> str:
-        """Tell that an owner has an image already, and return the name of the run there."""
+        """Note that an owner has an image already, and return the name of the run there."""
         self._numbers[owner].append(number)
         return self._runs[owner]
 
@@ -122,11 +127,8 @@ class Images:
         self, weights: Floats, epsilon: float, sweeps: int, tolerance: float
     ) -> tuple[float, Floats, Floats, int]:
         """Return Σ f_s, its gradient, the expected features, and the sweeps of all images."""
-        arguments = (np.asarray(weights), epsilon, sweeps, tolerance)
-        shares = self._ordered(
-            self._at_owners(evaluate_images, lambda numbers: (numbers, *arguments))
-        )
-        # In the order of the images, whoever owns them: sums do not depend on the workers.
+        shares = self._ask_all(evaluate_images, np.asarray(weights), epsilon, sweeps, tolerance)
+        # Added in the order of the images, so that sums do not depend on the number of workers.
         return (
             fsum(share.value for share in shares),
             np.sum([share.gradient for share in shares], axis=0),
@@ -136,68 +138,91 @@ class Images:
 
     def messages(self) -> list[dict[str, Floats]]:
         """Return the messages of all images."""
-        return self._ordered(self._at_owners(read_messages, lambda numbers: (numbers,)))
+        return self._ask_all(read_messages)
 
     def restore(self, messages: Sequence[dict[str, Floats]]) -> None:
         """Put messages back."""
-        for owner, numbers in enumerate(self._numbers):
-            for number in numbers:
-                arguments = (self._runs[owner], number, messages[number])
-                self._backend.submit(owner, write_messages, *arguments).result()
+        for owner, number in self._placed():
+            arguments = (self._runs[owner], number, messages[number])
+            list(self._ask([(owner, write_messages, arguments)]))  # one at a time: they are large
 
     def measure(
         self, frames: Sequence[Frame], settings: Settings, weights: Floats
     ) -> list[dict[str, float]]:
         """Return the metrics of each frame with some weights."""
-        waiting = [
-            self._backend.submit(
-                number % self._backend.owners, measure_frame, frame, settings, weights
-            )
-            for number, frame in enumerate(frames)
-        ]
-        return [pending.result() for pending in waiting]
+        calls = (
+            (owner, measure_frame, (frames[number], settings, weights))
+            for owner, number in self._placed()
+        )
+        return list(self._ask(calls))
 
     def close(self) -> None:
-        """Free the images."""
-        for owner in range(self._backend.owners):
-            self._backend.submit(owner, forget_images, self._runs[owner]).result()
+        """Free the images, if their owners would keep them after the backend is closed."""
+        if self._backend.lasting:
+            list(self._ask((k, forget_images, (run,)) for k, run in enumerate(self._runs)))
 
-    def _at_owners(
-        self, function: Callable[..., Any], arguments: Callable[[list[int]], tuple[Any, ...]]
-    ) -> list[list[Any]]:
-        waiting = [
-            self._backend.submit(owner, function, self._runs[owner], *arguments(numbers))
+    def _placed(self) -> list[tuple[int, int]]:
+        """Return the owner and the number of each image, in the order of the images."""
+        placed = [(k, number) for k, numbers in enumerate(self._numbers) for number in numbers]
+        return sorted(placed, key=lambda pair: pair[1])
+
+    def _ask_all(self, function: Task, *arguments: Any) -> list[Any]:
+        """Ask every owner about all its images, and return the answers in their order."""
+        answers = self._ask(
+            (owner, function, (self._runs[owner], numbers, *arguments))
             for owner, numbers in enumerate(self._numbers)
-        ]
-        return [pending.result() for pending in waiting]
+        )
+        by_number = {
+            number: found
+            for numbers, answer in zip(self._numbers, answers, strict=True)
+            for number, found in zip(numbers, answer, strict=True)
+        }
+        return [by_number[number] for number in sorted(by_number)]
 
-    def _ordered(self, by_owner: list[list[Any]]) -> list[Any]:
-        """Bring what owners returned into the order of the images."""
-        pairs = [
-            pair
-            for numbers, found in zip(self._numbers, by_owner, strict=True)
-            for pair in zip(numbers, found, strict=True)
-        ]
-        return [found for _, found in sorted(pairs, key=lambda pair: pair[0])]
+    def _ask(self, calls: Iterable[tuple[int, Task, tuple[Any, ...]]]) -> Iterator[Any]:
+        """Call functions at owners, all at once, and yield the answers in the order of the calls.
+
+        Raises
+        ------
+        SlantedError
+            If an owner died, with its images. What a function raises is raised, too.
+        """
+        keys = []
+        for owner, function, arguments in calls:
+            keys.append(next(self._keys))
+            self._backend.submit(keys[-1], function, *arguments, owner=owner)
+        ended: dict[int, Ended] = {}
+        for key in keys:
+            while key not in ended:
+                answer = self._backend.next()
+                ended[answer.key] = answer
+            answer = ended.pop(key)
+            if answer.died:
+                raise SlantedError(
+                    f"learning: a worker died with the images it held ({answer.died}), perhaps for "
+                    "want of memory; run the same command again, which goes on from the last "
+                    "checkpoint, with fewer learning.workers if it happens again"
+                )
+            yield answer.result()
 
 
 class Training:
-    """F and its gradient; every evaluation is recorded, and recorded ones are not made again.
+    """F and its gradient. Evaluations are recorded, and recorded ones are not computed again.
 
     Parameters
     ----------
     images
-        Which add up to F.
+        The images whose f_s add up to F.
     checkpoint
-        Where to record; None records nowhere.
+        Where to record; None records nothing.
     C
-        Of the regulariser.
+        Weight of the regulariser.
     tolerance
-        At which sweeps stop.
+        Relative rise of the dual at which sweeps stop.
     most
-        Evaluations that there can be, for the estimate of the time left.
+        The most evaluations that there can be, to estimate the time left.
     progress
-        Called after each.
+        Called after each evaluation.
     """
 
     def __init__(
@@ -222,7 +247,7 @@ class Training:
 
     @property
     def resumed(self) -> int:
-        """How many evaluations were found on disk."""
+        """How many evaluations the checkpoint held."""
         return len(self._recorded)
 
     def evaluate(self, weights: Floats, epsilon: float, sweeps: int) -> tuple[float, Floats]:
@@ -271,7 +296,7 @@ class Training:
         )
 
     def restore(self) -> None:
-        """Put recorded messages back, once: needed before anything is computed from them."""
+        """Put recorded messages back, once, before anything is computed from them."""
         if self._stale and self._checkpoint is not None:
             self._images.restore(self._checkpoint.load_messages(self._images.count))
         self._stale = False

@@ -33,7 +33,7 @@ def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> 
     if lowest < 0:
         raise InputError(
             f"label image: expected segments numbered from 0, got {lowest}; renumber them with "
-            "slanted.regions.label_image_from_user"
+            "slanted.partition.label_image.label_image_from_user"
         )
     if highest >= array.size:  # more labels than pixels: the counters below would not fit
         raise _missing(array, highest)
@@ -45,7 +45,7 @@ def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> 
         torn = int(np.argmax(pieces > 1))
         raise InputError(
             f"label image: expected 4-connected segments, got segment {torn} in {pieces[torn]} "
-            "pieces; split it with slanted.regions.label_image_from_user"
+            "pieces; split it with slanted.partition.label_image.label_image_from_user"
         )
     return checked
 
@@ -55,7 +55,7 @@ def _missing(array: NDArray[np.integer], highest: int) -> InputError:
     missing = int(np.argmax(present != np.arange(len(present))))
     return InputError(
         f"label image: expected every number from 0 to {highest}, got none of {missing}; renumber "
-        "the segments with slanted.regions.label_image_from_user"
+        "the segments with slanted.partition.label_image.label_image_from_user"
     )
 
 

@@ -10,13 +10,16 @@ from contextlib import contextmanager, suppress
 from queue import Empty, Queue
 from typing import Any, Self
 
-from slanted.errors import SlantedError
-from slanted.runtime.workers import Ended, Task, own_cores
+from slanted.errors import InputError, SlantedError
+from slanted.runtime.memory import workers_that_fit
+from slanted.runtime.workers import Ended, Task, limit_library_threads
 
+ANSWER_SECONDS = 10
+"""How long a scheduler may take to answer."""
 LOOK_SECONDS = 1.0
-"""How often it is looked whether there are workers at all."""
+"""How often to check that the workers are still there."""
 WORKERLESS_SECONDS = 60.0
-"""How long there may be none: they may be starting again."""
+"""How long there may be no worker at all: they may be restarting."""
 
 
 class Dask:
@@ -25,90 +28,108 @@ class Dask:
     Parameters
     ----------
     address
-        Of the scheduler. Its workers must see inputs and output by the same paths.
+        Address of the scheduler, as in ``tcp://host:8786``. Its workers must reach all files by
+        the same paths as this process.
     needed
-        Bytes of a task, which limit the slots of a worker that has a memory limit.
+        Bytes of memory that a task takes; limits the slots of a worker that has a memory limit.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, nothing answers, or there are no workers.
     """
 
     threads = 1
+    lasting = True
 
     def __init__(self, address: str, needed: int = 0) -> None:
-        from slanted.runtime.dask_client import connect
-
         self._address, self._needed = address, needed
-        self._client = connect(address)
-        # What becomes of the connection is told by our errors, not by pages of its log.
+        self._client = _connect(address)
+        self._owners = sorted(_workers_of(self._client))
+        self.owners = len(self._owners)
+        # Our errors say what becomes of the connection; Dask's log would add pages.
         self._logger = logging.getLogger("distributed")
         self._level = self._logger.level
         self._logger.setLevel(logging.CRITICAL)
         self._ended: Queue[Any] = Queue()
-        self._keys: dict[Any, Hashable] = {}
+        self._running: dict[Any, tuple[Hashable, str | None]] = {}
 
     @property
     def slots(self) -> int:
-        """As many as the workers of this moment have threads, and memory for."""
-        from slanted.runtime.memory import workers_that_fit
-
+        """As many as the workers have threads and memory for at this moment."""
         return sum(
             workers_that_fit(w["nthreads"], self._needed, w.get("memory_limit") or 2**62)
             for w in self._workers().values()
         )
 
-    def submit(self, key: Hashable, function: Task, argument: Any) -> None:
-        """Let the scheduler choose a worker; if that dies it chooses another, a few times."""
+    def submit(
+        self, key: Hashable, function: Task, *arguments: Any, owner: int | None = None
+    ) -> None:
+        """Let the scheduler choose a worker, and another if that dies; or send it to its owner."""
+        worker = None if owner is None else self._owners[owner]
         with self._connected():
-            if getattr(argument, "large", False):
-                # Straight to a worker, rather than through the scheduler with the task.
-                argument = self._client.scatter(argument, hash=False)
-            future = self._client.submit(_with_one_thread, function, argument, pure=False)
-        self._keys[future] = key
+            # Large arguments go straight to a worker, rather than through the scheduler.
+            sent = [
+                self._client.scatter(each, hash=False) if getattr(each, "large", False) else each
+                for each in arguments
+            ]
+            where = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
+            future = self._client.submit(_with_one_thread, function, *sent, pure=False, **where)
+        self._running[future] = key, worker
         future.add_done_callback(self._ended.put)
 
     def next(self) -> Ended:
-        """Wait for the first to end."""
+        """Wait for the first task to end, or for the end of its owner."""
         future = self._first()
-        key = self._keys.pop(future)
+        key, worker = self._running.pop(future)
         with self._connected():
             if future.status == "finished":
                 return Ended(key, future.result())
             if future.status != "error":
-                return Ended(key, died=future.status)
+                how = future.status if worker is None else f"Dask worker {worker} is gone"
+                return Ended(key, died=how, again=worker is None)
             problem = future.exception()
         if type(problem).__name__ == "KilledWorker":
-            # The scheduler gave it to another worker, and another: it tried often enough.
+            # The scheduler gave it to one worker after the other: that was enough.
             return Ended(key, died="one Dask worker after the other", again=False)
         if isinstance(problem, ImportError | AttributeError):
             raise SlantedError(
                 f"scheduler: expected workers that have this version of slanted, got one that "
                 f"cannot run it ({problem}); install the same version for all of {self._address}"
             ) from problem
-        raise problem
+        return Ended(key, error=problem)
 
     def _first(self) -> Any:
-        """Return the first future to end, unless there is nobody who could end it."""
+        """Return the first future to end, unless there is nobody left who could end it."""
         seen = time.monotonic()
         while True:
-            try:
-                return self._ended.get(timeout=LOOK_SECONDS)
-            except Empty:
-                if self._workers():
-                    seen = time.monotonic()
-                elif time.monotonic() > seen + WORKERLESS_SECONDS:
-                    raise SlantedError(
-                        f"scheduler: {self._address} has had no workers for "
-                        f"{WORKERLESS_SECONDS:.0f} s; start some with `dask worker "
-                        f"{self._address}` and repeat the command with --resume"
-                    ) from None
+            with suppress(Empty):
+                future = self._ended.get(timeout=LOOK_SECONDS)
+                if future in self._running:
+                    return future
+                continue  # it was given up, below
+            workers = self._workers()
+            for future, (_, worker) in self._running.items():
+                if worker is not None and worker not in workers:
+                    with self._connected():
+                        future.cancel()  # it would wait for its owner for ever
+                    return future
+            if workers:
+                seen = time.monotonic()
+            elif time.monotonic() > seen + WORKERLESS_SECONDS:
+                raise SlantedError(
+                    f"scheduler: {self._address} has had no workers for "
+                    f"{WORKERLESS_SECONDS:.0f} s; start some with `dask worker {self._address}` "
+                    "and repeat the command with --resume"
+                )
 
     def _workers(self) -> dict[str, dict[str, Any]]:
-        from slanted.runtime.dask_client import workers_of
-
         with self._connected():
-            return workers_of(self._client)
+            return _workers_of(self._client)
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Do something with the scheduler; if that is gone, say so."""
+        """Say so if the scheduler is gone, or goes while the block talks to it."""
         problem: Exception | None = None
         if self._client.status == "running":
             try:
@@ -127,11 +148,41 @@ class Dask:
     def __exit__(self, *_: object) -> None:
         with suppress(OSError, RuntimeError, CancelledError):  # the scheduler may be gone
             if self._client.status == "running":
-                self._client.cancel(list(self._keys))
+                self._client.cancel(list(self._running))
             self._client.close()
         self._logger.setLevel(self._level)
 
 
-def _with_one_thread(function: Task, argument: Any) -> Any:
-    own_cores(1)
-    return function(argument)
+def _connect(address: str) -> Any:
+    """Return a client of a scheduler that has workers."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "scheduler: expected the package `distributed`, which is not installed; run "
+            "`pip install slanted[dask]`, or leave the scheduler out"
+        ) from None
+    try:
+        client = Client(address, timeout=ANSWER_SECONDS)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"scheduler: expected a Dask scheduler at {address}, got no answer ({error}); "
+            "start it with `dask scheduler` and check the address"
+        ) from error
+    if not _workers_of(client):
+        client.close()
+        raise InputError(
+            f"scheduler: expected workers at {address}, got none; start `dask worker {address}`"
+        )
+    return client
+
+
+def _workers_of(client: Any) -> dict[str, dict[str, Any]]:
+    """Return what the scheduler knows of each worker, by address."""
+    workers: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
+    return workers
+
+
+def _with_one_thread(function: Task, *arguments: Any) -> Any:
+    limit_library_threads(1)
+    return function(*arguments)

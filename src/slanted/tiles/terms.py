@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,7 @@ from slanted.model.energy import Energies, junction_energies
 from slanted.model.junctions import junction4_kinds
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import junction3_cost, junction4_cost
-from slanted.runtime.workers import Backend
+from slanted.runtime.workers import Backend, run_each
 from slanted.solver.factor_graph import LABELS, FactorGraph
 from slanted.solver.split import solve_split
 from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
@@ -36,7 +37,7 @@ MOST_PARTS = 16
 """Of the split solver; tiles beyond are joined, for each part costs an exchange."""
 SWEEPS_PER_EXCHANGE = 2
 ATTEMPTS = 3
-"""Times that a tile is tried whose worker dies."""
+"""How often a tile is tried whose worker dies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,25 +187,13 @@ def ask_each(
     SlantedError
         If the workers of a task die again and again.
     """
-    waiting, running, attempts = list(range(count))[::-1], 0, [0] * count
-    while waiting or running:
-        while waiting and running < max(1, backend.slots):
-            number = waiting.pop()
-            attempts[number] += 1
-            backend.submit(number, function, task(number))
-            running += 1
-        ended = backend.next()
-        running -= 1
-        number = int(str(ended.key))
-        if not ended.died:
-            yield number, ended.value
-        elif ended.again and attempts[number] < ATTEMPTS:
-            waiting.append(number)
-        else:
+    for ended in run_each(backend, function, deque(range(count)), task, ATTEMPTS):
+        if ended.died:
             raise SlantedError(
-                f"tile {number}: its worker died each time ({ended.died}), perhaps for want of "
+                f"tile {ended.key}: its worker died each time ({ended.died}), perhaps for want of "
                 "memory; lower tiles.pixels, or use fewer workers"
             )
+        yield ended.key, ended.result()
 
 
 _NOTHING = Energies(0, 0, 0, 0, 0, 0, 0, 0)

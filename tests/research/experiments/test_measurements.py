@@ -148,6 +148,7 @@ def test_processes_give_what_one_does(kitti, tmp_path):
 def test_a_process_that_dies_is_said(tmp_path):
     with pytest.raises(SlantedError, match=r"died.*--workers 1"):
         measure_all([Square(99), Square(98)], Store(tmp_path), 2)
+    assert [path.stem for path in tmp_path.glob("*.json")] == [key_of(Square(98))]  # it is kept
 
 
 def test_an_interrupt_does_not_wait_for_what_is_running(tmp_path):

@@ -1,6 +1,8 @@
 """Successive halving on made-up scores: no image is read."""
 
 import math
+import os
+import signal
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from slanted.research.tuning.halving import successive_halving
 from slanted.research.tuning.log import TuningLog, search_name
 from slanted.research.tuning.measure import Measurement
 from slanted.research.tuning.objective import Target, metric_value, rung_pairs, score
+from slanted.research.tuning.runner import Task, runner
 from slanted.research.tuning.search_space import parse_space
 from slanted.settings import Settings
 
@@ -181,3 +184,20 @@ def test_logs_of_others_are_refused(tmp_path):
         with pytest.raises(FileError, match="log of this search"):
             opened()
         assert log.read_text() == text
+
+
+def die_with_candidate_1(task):
+    if task.candidate.number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Measurement({}, 0.0, "" if task.candidate.number == 0 else "impossible")
+
+
+def test_a_candidate_that_kills_its_process_does_not_stop_the_others(monkeypatch):
+    monkeypatch.setattr("slanted.research.tuning.runner._measure", die_with_candidate_1)
+    (pair,) = rung_pairs([Target("kitti2015", frames(1))], 1, 0)[0]
+    tasks = [Task(candidate, pair) for candidate in draw_candidates(SPACE, START, 4)]
+    found = []
+    with runner(2) as running, pytest.raises(InputError, match=r"candidate 1 on .*00 \(killed by"):
+        for task, _ in running.measured(tasks):
+            found.append(task.candidate.number)
+    assert sorted(found) == [0, 2, 3]

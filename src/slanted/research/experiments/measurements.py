@@ -1,19 +1,17 @@
-"""Measurements of single images, each made once: what makes experiments resumable.
+"""Measurements of single images, each made once and kept in a file.
 
-A measurement is known by everything it depends on: the files, the method, the settings and the
-code. It is written when it is made, so an experiment that was stopped goes on where it was, and
-experiments share what they have in common.
+A measurement is identified by everything it depends on: the files, the method, the settings and the
+code. It is written as soon as it is made, so that an experiment that was stopped goes on from
+there, and experiments share the measurements they have in common.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,37 +20,37 @@ from slanted.io.digests import digest
 from slanted.io.files import write_bytes
 from slanted.io.texts import read_json_object
 from slanted.research.experiments.provenance import PACKAGE, PACKAGES, version_of
-from slanted.runtime.processes import serve_parent
+from slanted.runtime.workers import open_backend, run_each
 
 Scores = dict[str, Any]
-"""Numbers by name, or a text (an encoded picture)."""
+"""Numbers by name, or a text such as an encoded picture."""
 BESIDE = ("cli", "research", "output", "viewer")
-"""Folders of the package that no measurement depends on, but for research's methods and jobs."""
+"""Folders that no measurement depends on, except for the methods and jobs of research."""
 
 
 class Job(Protocol):
-    """Something to measure, once. It is sent to another process."""
+    """Something to measure once, perhaps in another process."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Name for people to read."""
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What it depends on, but for the code."""
+        """What it depends on, except for the code."""
 
     def run(self) -> Scores:
         """Measure it, with one thread."""
 
 
 def key_of(job: Job) -> str:
-    """Return what tells a job from every other one."""
+    """Return the key that tells a job from every other one."""
     return digest(code_digest(), package_versions(), type(job).__name__, *job.parts)
 
 
 @cache
 def package_versions() -> str:
-    """Return the versions of what computes: another one may round differently."""
+    """Return the versions of the numerical packages: another version may round differently."""
     return " ".join(f"{name} {version_of(name)}" for name in PACKAGES)
 
 
@@ -67,20 +65,20 @@ def code_digest() -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a job came to: scores, or why there are none."""
+    """The outcome of a job: scores, or why there are none."""
 
     scores: Scores
     problem: str = ""
 
 
 class Store:
-    """A folder of measurements, made when the first is written."""
+    """A folder of measurements, created when the first is written."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, key: str) -> Scores | None:
-        """Return the scores under a key if they are there, and whole."""
+        """Return the scores of a key, or None if there are none or the file is damaged."""
         try:
             scores = read_json_object(self._folder / f"{key}.json")
         except FileError:
@@ -89,7 +87,7 @@ class Store:
         return scores if whole else None
 
     def write(self, key: str, scores: Scores) -> None:
-        """Keep scores under a key."""
+        """Keep the scores of a key."""
         write_bytes(self._folder / f"{key}.json", json.dumps(scores, indent=1).encode())
 
 
@@ -104,24 +102,24 @@ def measure_all(
     Parameters
     ----------
     jobs
-        What to measure; equal ones are measured once.
+        What to measure; equal jobs are measured once.
     store
         Where measurements are kept.
     workers
-        Processes, of one thread each.
+        Number of processes, of one thread each.
     progress
-        Called with a line after each.
+        Called with a line after each measurement.
 
     Returns
     -------
     measured
-        One for each job. What cannot be measured has a problem instead of scores, and is tried
-        again the next time.
+        One for each job. A job that cannot be measured has a problem instead of scores, and is
+        tried again the next time.
 
     Raises
     ------
     SlantedError
-        If a process dies; what was measured before is kept.
+        If the processes of a job died; all other measurements are made and kept first.
     """
     keyed = [(key_of(job), job) for job in jobs]
     found: dict[str, Measured] = {}
@@ -137,11 +135,22 @@ def measure_all(
     say = progress or (lambda line: None)
     if missing and found:
         say(f"{len(found)} of {len(found) + len(missing)} were measured before")
-    for number, (key, measured) in enumerate(_run(missing, workers), start=1):
-        found[key] = measured
-        if not measured.problem:
-            store.write(key, measured.scores)
-        say(f"{number}/{len(missing)} {missing[key].name}{_ending(measured)}")
+    died = []
+    with open_backend(min(workers, len(missing))) as backend:
+        ending = run_each(backend, _measure_item, deque(missing), lambda key: (key, missing[key]))
+        for number, ended in enumerate(ending, start=1):
+            if ended.died:
+                died.append(f"{missing[ended.key].name} ({ended.died})")
+                continue
+            measured = found[ended.key] = ended.result()
+            if not measured.problem:
+                store.write(ended.key, measured.scores)
+            say(f"{number}/{len(missing)} {missing[ended.key].name}{_ending(measured)}")
+    if died:
+        raise SlantedError(
+            f"the processes that measured {', '.join(died)} died, perhaps for want of memory; "
+            "repeat the command to go on, with --workers 1 if it happens again"
+        )
     return [found[key] for key, _ in keyed]
 
 
@@ -152,41 +161,21 @@ def _ending(measured: Measured) -> str:
     )
 
 
-def _run(jobs: dict[str, Job], workers: int) -> Iterable[tuple[str, Measured]]:
-    if workers == 1 or len(jobs) < 2:
-        yield from ((key, measure(job)) for key, job in jobs.items())
-        return
-    others = set(active_children())
-    pool = ProcessPoolExecutor(
-        min(workers, len(jobs)), get_context("spawn"), initializer=serve_parent
-    )
-    try:
-        running = {pool.submit(measure_as, key, job): key for key, job in jobs.items()}
-        for future in as_completed(running):
-            yield running[future], future.result()
-        pool.shutdown()
-    except BaseException as error:
-        # Nobody wants to wait for measurements that will be thrown away.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(active_children()) - others:
-            child.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise SlantedError(
-                "a process that measured images died, perhaps for want of memory; repeat the "
-                "command to go on, with --workers 1 if it happens again"
-            ) from error
-        raise
+def _measure_item(item: tuple[str, Job]) -> Measured:
+    return measure_as(*item)
 
 
 def measure_as(key: str, job: Job) -> Measured:
-    """Run a job in another process, if its code is that of the process that asks."""
+    """Run a job that has a key in the process that asks, if it has the same key here."""
     if key_of(job) != key:
-        raise SlantedError("the code or the data changed while they were measured; start again")
+        raise SlantedError(
+            "the code or the images changed while they were measured; repeat the command"
+        )
     return measure(job)
 
 
 def measure(job: Job) -> Measured:
-    """Run a job; whatever goes wrong with it is no reason to give up the others."""
+    """Run a job, and return what goes wrong with it, so that other jobs go on."""
     try:
         return Measured(job.run())
     except SlantedError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from slanted import __version__
+from slanted.runtime.threads import core_count
 
 PACKAGE = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
@@ -23,7 +23,7 @@ def provenance() -> dict[str, str]:
         "commit": commit() or "not in a repository",
         "Python": platform.python_version(),
         **{package: version_of(package) for package in (*PACKAGES, "matplotlib", "pyelas")},
-        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
+        "machine": f"{processor()}, {core_count()} cores, {platform.system()}",
     }
 
 

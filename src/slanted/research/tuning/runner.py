@@ -1,23 +1,21 @@
-"""Many measurements: one after the other, or in processes of one thread each."""
+"""Measurements of many candidates on many pairs, made by workers of one thread each."""
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
 from slanted.research.tuning.measure import Measurement, forget, measure
+from slanted.runtime.workers import open_backend, run_each
 
 if TYPE_CHECKING:
     from slanted.research.tuning.candidates import Candidate
     from slanted.research.tuning.objective import Pair
-
-AHEAD = 2
-"""Tasks handed out in advance for each process, so that none waits."""
+    from slanted.runtime.workers import Backend
 
 
 @dataclass(frozen=True)
@@ -31,87 +29,46 @@ class Task:
 class Runner:
     """Measures tasks; made by `runner`."""
 
-    def __init__(self, pool: Any = None, workers: int = 1) -> None:
-        self._pool = pool
-        self._workers = workers
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
 
     def measured(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
-        """Give every task with its measurement, as they finish.
+        """Yield every task with its measurement, as they finish.
 
         Raises
         ------
         InputError
-            If the current settings cannot be run on a pair.
+            If the current settings cannot be run on a pair, or, after all other tasks, if the
+            workers of a task died.
         """
-        results = self._in_turn(tasks) if self._pool is None else self._at_once(tasks)
-        for task, measurement in results:
+        died = []
+        for ended in run_each(self._backend, _measure, deque(range(len(tasks))), tasks.__getitem__):
+            task = tasks[ended.key]
+            if ended.died:
+                died.append(f"candidate {task.candidate.number} on {task.pair.name} ({ended.died})")
+                continue
+            measurement = ended.result()
             if measurement.problem and task.candidate.number == 0:
                 raise InputError(f"{task.pair.name}: {measurement.problem}")
             yield task, measurement
-
-    @staticmethod
-    def _in_turn(tasks: Iterable[Task]) -> Iterator[tuple[Task, Measurement]]:
-        for task in tasks:
-            yield task, measure(task.pair.frame, task.candidate.settings)
-
-    def _at_once(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Measurement]]:
-        from concurrent.futures import FIRST_COMPLETED, wait
-
-        waiting = iter(tasks)
-        running: dict[Any, Task] = {}
-        while True:
-            while len(running) < AHEAD * self._workers and (task := next(waiting, None)):
-                future = self._pool.submit(measure, task.pair.frame, task.candidate.settings)
-                running[future] = task
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
+        if died:
+            raise InputError(
+                f"workers: the processes that measured {', '.join(died)} died, perhaps for want of "
+                "memory; repeat the command with fewer, it goes on where it stopped"
+            )
 
 
 @contextmanager
 def runner(workers: int) -> Iterator[Runner]:
-    """Give a runner of so many processes; one runs in this process.
-
-    Processes are started anew, not forked: a fork would copy the threads' locks of OpenCV and
-    Numba. They end with this process, even if it is killed.
-    """
+    """Give a runner with a number of processes; 1 is this process."""
     if workers < 1:
         raise InputError(f"workers: expected at least 1, got {workers}; raise it")
-    if workers == 1:
-        try:
-            yield Runner()
-        finally:
-            forget()
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_prepare)
     try:
-        yield Runner(pool, workers)
-    except BrokenProcessPool as error:
-        raise InputError(
-            "workers: a process ended unexpectedly, perhaps for want of memory; repeat the command "
-            "with fewer, it goes on where it stopped"
-        ) from error
+        with open_backend(workers) as backend:
+            yield Runner(backend)
     finally:
-        pool.shutdown(cancel_futures=True)
+        forget()  # what was kept in this process
 
 
-def _prepare() -> None:
-    """Leave when the parent is gone, which a worker that waits for tasks would not notice."""
-    import signal
-    from multiprocessing import parent_process
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    parent = parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _measure(task: Task) -> Measurement:
+    return measure(task.pair.frame, task.candidate.settings)

@@ -1,0 +1,20 @@
+from .boundary_label import BoundaryLabel as BoundaryLabel
+from .errors import (
+    InputError as InputError,
+    SlantedError as SlantedError,
+    SlantedWarning as SlantedWarning,
+)
+from .io import (
+    Calibration as Calibration,
+    read_calibration as read_calibration,
+    read_disparity as read_disparity,
+    read_image as read_image,
+    write_disparity as write_disparity,
+    write_image as write_image,
+)
+from .matching import register_matcher as register_matcher
+from .pipeline import Matcher as Matcher, estimate as estimate
+from .result import Result as Result
+from .settings import Settings as Settings
+
+__version__: str
