@@ -2,8 +2,8 @@
 
 python benchmarks/performance_page.py [-o docs/performance.md]
 
-Run first what it has sections for: speed, memory, scaling, startup, accuracy_per_second, roofline.
-A missing file is said to be missing; a section's text stands here, its figures come from the files.
+Run the scripts that it has sections for first: speed, memory, scaling, startup, accuracy_per_second
+and roofline. A section whose file is missing says so. The text stands here, the figures in the files.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, ROOT
+from common import RESULTS, ROOT, parse
 
 Json = dict[str, Any]
 HEAD = """# Performance
@@ -41,7 +42,7 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "performance.md")
-    arguments = parser.parse_args()
+    arguments = parse(parser, {"output": Path(os.devnull)})
     arguments.output.write_text(page(RESULTS))
 
 
