@@ -1,20 +1,18 @@
 """Error against time on KITTI, from the fastest settings to the best, beside peers.
 
-python benchmarks/accuracy_per_second.py [--frames 5] [--split validation] [--points ...]
+python benchmarks/accuracy_per_second.py [--frames 5] [--split validation] [--threads 2] [--points …]
 
-Each point is run on each frame, in turns with SGBM HH (128 disparities); time is the median ratio
-to it, errors are means over frames. "half size" shrinks the images to half, estimates, and enlarges
-the disparity by pixel replication, times two (docs/performance.md); the time has all of that. Peers
-are read from ``peers/`` beside the data, if it is there: errors from their CSV file, for the same
-frames, and times, of one thread, from their README.
+Each point is run on each frame, in turns with SGBM HH (128 disparities). Time is the median ratio to
+it, errors are means over frames. "half size" halves the images, estimates, and enlarges the disparity
+by pixel replication, times two (docs/performance.md); its time includes all of that. Peers are read
+from ``peers/`` beside the data if it is there: errors on the same frames from their CSV file, and
+times with one thread from their README.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +22,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from common import data_folder, kitti_frames, pair_of, record, sgbm_hh
+from common import data_folder, frames_of, options, pair_of, record, sgbm_hh, timed
 from slanted.evaluation.datasets import Frame
 from slanted.evaluation.metrics import evaluate
 from slanted.matching import match
@@ -36,7 +34,7 @@ from slanted.settings import Settings
 Method = Callable[[np.ndarray, np.ndarray], np.ndarray]
 METRICS = ("out-3px-noc", "out-3px-all", "D1-all")
 PEERS = {"SPS-Stereo": "SPS-Stereo", "SPS-SGM+interp": "its SGM", "OCV-SGBM-HH+interp": "SGBM HH"}
-"""Peers in the CSV file, and how the README's line of costs names them."""
+"""Names of peers in the CSV file, and in the README's line of times."""
 
 
 def points(threads: int) -> dict[str, Method]:
@@ -71,13 +69,9 @@ def half_size(left: np.ndarray, right: np.ndarray, settings: Settings) -> np.nda
 
 def main() -> None:
     """Run all points on all frames."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--frames", type=int, default=5)
-    parser.add_argument("--split", default="validation")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--points", nargs="+", help="Names; by default all.")
-    arguments = parser.parse_args()
-    frames = kitti_frames(arguments.frames, arguments.split)
+    names: list[str] = []
+    arguments = options(__doc__, {}, frames=5, split="validation", threads=2, points=names)
+    frames = frames_of("kitti2015", arguments.split, arguments.frames)
     chosen = points(arguments.threads)
     if arguments.points:
         chosen = {name: chosen[name] for name in arguments.points}
@@ -112,13 +106,6 @@ def measure(methods: dict[str, Method], frames: Sequence[Frame]) -> dict[str, An
         }
         for name in methods
     }
-
-
-def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that a call takes, and what it gives."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def peers(frames: Sequence[Frame]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Pairs a minute of `slanted batch`: one process, two, and two Dask workers over loopback.
 
-30 KITTI frames, twice. Every worker has one thread. Times are those of whole commands, with the
-start of Python and of worker processes; Dask's scheduler and workers are started before, as on a
-cluster. Results of all three are compared byte by byte.
+python benchmarks/batch_throughput.py [--frames 30] [--times 2] [--workers 2]
+
+Each of the first KITTI frames is run several times. Every worker has one thread. Times are those of
+whole commands, including the start of Python and of worker processes; Dask's scheduler and workers
+are started before, as on a cluster. The results of all three are compared byte by byte.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -20,19 +21,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from common import data_folder, record
+from common import data_folder, options, record
 
 OWN = ("record.json", "summary.csv", "summary.jsonl", "batch.lock")
-"""Files that tell times."""
+"""Files that contain times, and so differ from run to run."""
 
 
 def main() -> None:
     """Measure the three ways in turn."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--frames", type=int, default=30)
-    parser.add_argument("--times", type=int, default=2)
-    parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
+    smoke = {"frames": 2, "times": 1}
+    arguments = options(__doc__, smoke, frames=30, times=2, workers=2)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         manifest = write_manifest(root, arguments.frames, arguments.times)
@@ -109,7 +107,7 @@ def dask_cluster(root: Path, workers: int) -> Iterator[str]:
 
 
 def wait_for(process: subprocess.Popen[str], pattern: str) -> str:
-    """Return what a process says that fits a pattern."""
+    """Wait for a line of standard error that fits a pattern, and return its group."""
     for line in process.stderr or ():
         found = re.search(pattern, line)
         if found:

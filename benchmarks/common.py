@@ -1,28 +1,38 @@
-"""What every benchmark shares: real data, interleaved timing, and a JSON record."""
+"""What benchmarks share: options, data, timing in turns, fresh processes, and a JSON record.
+
+Every script takes ``--smoke``: it then runs in a few seconds on made-up data and records nothing, so
+that a test can see that it still works.
+"""
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 
-from slanted.evaluation.datasets import Frame, find_frames
-from slanted.io import read_image
-from slanted.research.experiments.provenance import provenance
+# Nothing of slanted is imported here: mutants.py must not load what it is about to break.
+if TYPE_CHECKING:
+    from slanted.evaluation.datasets import Frame
+    from slanted.synthetic import Scene
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+SMOKE = "--smoke" in sys.argv
+MADE_UP_SIZE = (160, 96)
 PEAK = """
 import json, sys
 from pathlib import Path
@@ -33,52 +43,150 @@ print(json.dumps(int(status.split("VmHWM:")[1].split()[0]) / 1024))
 """
 
 
+# Options
+
+
+def options(text: str | None, smoke: Mapping[str, Any], **defaults: Any) -> argparse.Namespace:
+    """Read the command line, which has an option for each default, of the same type.
+
+    Parameters
+    ----------
+    text
+        For ``--help``.
+    smoke
+        Values that replace the defaults under ``--smoke``.
+    defaults
+        A list takes several values; False makes a switch.
+    """
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, default in defaults.items():
+        option = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(option, action="store_true")
+        elif isinstance(default, list):
+            kind = type(default[0]) if default else str
+            parser.add_argument(option, type=kind, nargs="*", default=default)
+        else:
+            parser.add_argument(option, type=type(default), default=default)
+    return parse(parser, smoke)
+
+
+def parse(parser: argparse.ArgumentParser, smoke: Mapping[str, Any]) -> argparse.Namespace:
+    """Read the command line with a parser, which also gets the option ``--smoke``."""
+    about = "a few seconds on made-up data, to see that the script works; nothing is recorded"
+    parser.add_argument("--smoke", action="store_true", help=about)
+    if SMOKE:
+        parser.set_defaults(**smoke)
+    return parser.parse_args()
+
+
+# Data
+
+
 def data_folder() -> Path:
-    """Return the folder of KITTI and Middlebury, or stop with a sentence."""
+    """Return the folder of KITTI and Middlebury; stop with a sentence if there is none."""
+    if SMOKE:
+        return _made_up_data()
     folder = Path(os.environ.get("SLANTED_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         sys.exit(f"{folder}: expected kitti2015/ and middlebury/ there; set SLANTED_DATA")
     return folder
 
 
+def frames_of(dataset: str, split: str, limit: int | None = None) -> list[Frame]:
+    """Return the first frames of a split of ``kitti2015`` or ``middlebury``."""
+    from slanted.evaluation.datasets import find_frames
+
+    return list(find_frames(dataset, data_folder() / dataset, split, limit or None))
+
+
+def pair_of(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """Return both images of a frame."""
+    from slanted.io import read_image
+
+    return read_image(frame.left), read_image(frame.right)
+
+
+def scene_of(pixels: float, aspect: float, **options: Any) -> Scene:
+    """Draw a synthetic pair of about so many pixels."""
+    from slanted.synthetic import make_scene
+
+    width = round(math.sqrt(aspect * pixels))
+    return make_scene(width, round(pixels / width), seed=1, **options)
+
+
+def write_pair(folder: Path, scene: Scene) -> tuple[Path, Path]:
+    """Write both images of a scene as left.png and right.png; return the files."""
+    from slanted.io import write_image
+
+    files = folder / "left.png", folder / "right.png"
+    for file, image in zip(files, (scene.left, scene.right), strict=True):
+        write_image(file, image)
+    return files
+
+
+@cache
+def _made_up_data() -> Path:
+    """Write a frame for each split of KITTI and Middlebury; Middlebury's are in full-size format."""
+    from slanted.io import write_disparity, write_image
+    from slanted.synthetic import make_scene, write_kitti
+
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    scenes = [make_scene(*MADE_UP_SIZE, seed=seed, max_disparity=40.0) for seed in range(2)]
+    write_kitti(folder / "kitti2015", {"train": scenes[:1], "validation": scenes[1:]})
+    listing = {}
+    for split, scene in zip(("train", "test"), scenes, strict=True):
+        files = {"left": "view1", "right": "view5", "gt": "disp1", "mask_vis": "mask_vis1"}
+        files = {key: f"{split}/{name}.png" for key, name in files.items()}
+        listing[split] = {**files, "split": split, "disparity_scale": 1}
+        place = folder / "middlebury"
+        write_image(place / files["left"], scene.left)
+        write_image(place / files["right"], scene.right)
+        write_image(place / files["mask_vis"], np.where(scene.occluded, 0, 255).astype(np.uint8))
+        write_disparity(place / files["gt"], scene.disparity, format="middlebury", scale=1.0)
+    (folder / "middlebury" / "scenes.json").write_text(json.dumps(listing))
+    return folder
+
+
+# Time and memory
+
+
 def sgbm_hh(left: np.ndarray, right: np.ndarray, disparities: int = 128) -> np.ndarray:
     """Run the yardstick: cv2.StereoSGBM MODE_HH, colour, block 3, as in OpenCV's samples."""
+    import cv2
+
     matcher = cv2.StereoSGBM_create(
         0, disparities, 3, 216, 864, 1, 63, 10, 100, 2, cv2.STEREO_SGBM_MODE_HH
     )
     return np.asarray(matcher.compute(left, right))
 
 
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds that a call takes, and its result."""
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
 def interleaved(
-    parts: dict[str, Callable[[], Any]], repeats: int, warm_up: int = 1
+    parts: Mapping[str, Callable[[], Any]], repeats: int, warm_up: int = 1
 ) -> dict[str, list[float]]:
     """Time several functions in turn, so that a slow spell of the machine hits all of them."""
     seconds: dict[str, list[float]] = {name: [] for name in parts}
     for turn in range(warm_up + repeats):
         for name, function in parts.items():
-            start = time.perf_counter()
-            function()
+            taken, _ = timed(function)
             if turn >= warm_up:
-                seconds[name].append(time.perf_counter() - start)
+                seconds[name].append(taken)
     return seconds
 
 
-def medians(seconds: dict[str, list[float]], yardstick: str) -> dict[str, dict[str, float]]:
-    """Return each part's median time and its ratio to the yardstick's."""
-    base = statistics.median(seconds[yardstick])
-    return {
-        name: {"seconds": statistics.median(times), "ratio": statistics.median(times) / base}
-        for name, times in seconds.items()
-    }
-
-
-def peak_mib(code: str, *arguments: object) -> float:
-    """Return the peak memory of a fresh process that does nothing but `code`, in MiB."""
-    command = [sys.executable, "-c", PEAK.format(code=code), *map(str, arguments)]
-    path = os.pathsep.join([str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return float(json.loads(done.stdout))
+def medians(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the median of each column."""
+    return {name: statistics.median(row[name] for row in rows) for name in rows[0]}
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -88,36 +196,44 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def kitti_frames(limit: int, split: str = "validation") -> list[Frame]:
-    """Return the first frames of a split of KITTI 2015."""
-    return list(find_frames("kitti2015", data_folder() / "kitti2015", split, limit))
+def in_new_process(code: str, *arguments: object) -> Any:
+    """Return the JSON value that `code` prints in a Python process of its own."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
 
 
-def middlebury_frames(limit: int, split: str = "test") -> list[Frame]:
-    """Return the first scenes of a split of Middlebury."""
-    return list(find_frames("middlebury", data_folder() / "middlebury", split, limit))
+def peak_mib(code: str, *arguments: object) -> float:
+    """Return the peak memory, in MiB, of a process that does nothing but `code`."""
+    return float(in_new_process(PEAK.format(code=code), *arguments))
 
 
-def pair_of(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
-    """Return both images of a frame."""
-    return read_image(frame.left), read_image(frame.right)
+# Results
 
 
-def said(row: Any) -> Any:
-    """Return a result as it is, and say it at once: the others may take long."""
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)  # noqa: T201
+
+
+def told(row: Any) -> Any:
+    """Return a result, and print it to standard error at once, as the next may take long."""
     print(json.dumps(row), file=sys.stderr, flush=True)  # noqa: T201
     return row
 
 
 def record(name: str, arguments: argparse.Namespace, results: Any) -> None:
-    """Write the results with commit, versions and machine to ``benchmarks/results`` and stdout."""
+    """Print the results with commit, versions and machine, and keep them in benchmarks/results."""
+    from slanted.research.experiments.provenance import provenance
+
     content = {
         "benchmark": name,
         "arguments": {key: str(value) for key, value in vars(arguments).items()},
         **provenance(),
         "results": results,
     }
-    RESULTS.mkdir(exist_ok=True)
     text = json.dumps(content, indent=1)
-    (RESULTS / f"{name}.json").write_text(text + "\n")
-    print(text)  # noqa: T201
+    if not SMOKE:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.json").write_text(text + "\n")
+    say(text)

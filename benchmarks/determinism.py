@@ -1,10 +1,12 @@
 """Determinism: the same disparities and labels whatever Python, NumPy, threads and process.
 
-``python benchmarks/determinism.py [PYTHON ...] [-o matrix.json]`` runs each interpreter (by default
-this one) with 1 and 2 threads, and with 2 threads in a second process, on the same pairs, and
-compares everything with the first run: disparities within 1e-6 pixels, labels and segments the
-same. Each interpreter needs the packages slanted depends on, but not slanted itself; the sources
-beside this script are used. What differs is printed, and the exit code is 1.
+python benchmarks/determinism.py [PYTHON ...] [--pairs default sgbm ucm]
+
+Each interpreter (by default this one) runs the same pairs with 1 and 2 threads, and with 2 threads
+in a second process. Everything is compared with the first run: disparities must agree within 1e-6
+pixels, labels and segments exactly. Each interpreter needs the packages slanted depends on, but not
+slanted itself; the sources beside this script are used. Differences are printed, and the exit code
+is then 1.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+from common import ROOT, SMOKE, parse, record, told
+
 TOLERANCE_PIXELS = 1e-6
 RUNS = ((1, "one"), (2, "two"), (2, "two, again"))
 PAIRS: dict[str, dict[str, str]] = {
@@ -28,12 +31,12 @@ PAIRS: dict[str, dict[str, str]] = {
     "sgbm": {"segmentation.count": "60", "matching.method": "sgbm"},
     "ucm": {"segmentation.count": "60", "segmentation.method": "slic+ucm"},
 }
-"""Settings of each pair, which is drawn with its place here as seed."""
+"""Settings of each pair; its place here is the seed that it is drawn with."""
 PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
 
 
 def estimate_all(inputs: Path, threads: int, output: Path) -> None:
-    """Run all pairs in this process and keep what they give."""
+    """Run all pairs in this process and write their results to a file."""
     import platform
     from importlib.metadata import version
 
@@ -80,18 +83,16 @@ def main() -> int:
     """Run the matrix and print a row for each run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pythons", nargs="*", default=[sys.executable])
-    parser.add_argument("-o", "--output", type=Path, help="JSON of all rows")
     parser.add_argument("--pairs", nargs="+", default=list(PAIRS), choices=list(PAIRS))
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker:
-        inputs, threads, output = options.worker
+    arguments = parse(parser, {"pairs": ["default"]})
+    if arguments.worker:
+        inputs, threads, output = arguments.worker
         estimate_all(Path(inputs), int(threads), Path(output))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        rows = _matrix(options.pythons, options.pairs, Path(folder))
-    if options.output:
-        options.output.write_text(json.dumps(rows, indent=1))
+        rows = _matrix(arguments.pythons, arguments.pairs, Path(folder))
+    record("determinism", arguments, rows)
     return int(any(row["apart"] for row in rows))
 
 
@@ -110,8 +111,7 @@ def _matrix(pythons: list[str], pairs: list[str], folder: Path) -> list[dict[str
                 "threads": name,
                 "apart": difference(found, first),
             }
-            rows.append(row)
-            print(json.dumps(row), flush=True)  # noqa: T201
+            rows.append(told(row))
     return rows
 
 
@@ -130,9 +130,10 @@ def _run(python: str, inputs: Path, threads: int, output: Path, cache: Path) -> 
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "src"),
-        "NUMBA_CACHE_DIR": str(cache),  # of another Numba's kernels nothing may be left
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    if not SMOKE:  # which has no time to compile
+        environment["NUMBA_CACHE_DIR"] = str(cache)  # no kernels of another Numba
     command = [python, __file__, "--worker", str(inputs), str(threads), str(output)]
     subprocess.run(command, env=environment, check=True)
 

@@ -1,14 +1,14 @@
-"""What the matchers make of pairs that are hard or cannot be matched at all, on an exact scene.
+"""Density and errors of the matchers on synthetic pairs that are hard or impossible to match.
 
-A slanted ground and a fronto-parallel box (or one wall), painted in ways that are hard to match.
-What cannot be known should come out unknown, not as garbage.
+python benchmarks/hard_pairs.py [--seeds 5] [--first-seed 0] [--methods census sgbm] [--markdown]
 
-    python benchmarks/hard_pairs.py [--seeds 5] [--methods census sgbm] [--markdown]
+The scene is a slanted ground and a fronto-parallel box, or one wall, painted in ways that are hard to
+match. What cannot be known should come out unknown, not as garbage. With --markdown the table for the
+docs is printed, and no JSON.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from common import record
+from common import options, record, say
 from slanted.matching import DisparityRange, match
 from slanted.settings import MatchingSettings
 from slanted.synthetic.geometry import Surface, cast, pixel_grid
@@ -24,9 +24,9 @@ from slanted.synthetic.render import hidden_in_right, sample_textures
 
 WIDTH, HEIGHT, DISPARITIES = 320, 240, 64
 PERIOD = 12.0
-"""Of the stripes and of twice a square, pixels: well inside the range."""
+"""Pixels from stripe to stripe, or over two squares: well inside the range."""
 REACH = 6
-"""A cost sees this far: the census window and the box that costs are averaged over."""
+"""Pixels that a matching cost sees in each direction: census window and averaging box."""
 WRONG = 3.0
 """Errors above this many pixels count."""
 COLUMNS = {
@@ -274,12 +274,10 @@ def table(results: dict[str, dict[str, dict[str, float | None]]]) -> str:
 
 def main() -> None:
     """Measure every kind with every method; record, and print the table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--methods", nargs="+", default=["census", "sgbm"])
-    parser.add_argument("--markdown", action="store_true", help="print the table and no JSON")
-    arguments = parser.parse_args()
+    methods = ["census", "sgbm"]
+    arguments = options(
+        __doc__, {"seeds": 1}, seeds=5, first_seed=0, methods=methods, markdown=False
+    )
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     results = {
         name: {method: measure(kind, method, seeds) for method in arguments.methods}
@@ -287,7 +285,7 @@ def main() -> None:
     }
     if not arguments.markdown:
         record("hard_pairs", arguments, results)
-    print(table(results))  # noqa: T201
+    say(table(results))
 
 
 if __name__ == "__main__":

@@ -1,30 +1,26 @@
 """Errors before and after inference on KITTI, for each kind of proposals (paper §4, tables).
 
-python benchmarks/inference_accuracy.py [--split validation] [--limit N]
+python benchmarks/inference_accuracy.py [--split validation] [--limit N] [--sweeps N] [--threads 2]
 """
 
 from __future__ import annotations
 
-import argparse
+from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
-from common import data_folder, record
-from slanted.evaluation.datasets import find_frames
+from common import SMOKE, frames_of, options, pair_of, record
+from slanted import Result, Settings, estimate
 from slanted.evaluation.metrics import evaluate, mean_metrics
-from slanted.inference.pcbp import infer
-from slanted.inference.terms import WholeImage
-from slanted.io import read_image
 from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
 from slanted.model.drawing import draw_disparity
-from slanted.model.evidence import Evidence
-from slanted.regions import build_regions
 from slanted.segmentation import segment
-from slanted.settings import MatchingSettings, Settings
+from slanted.settings import MatchingSettings
 
 PROPOSALS = ("paper", "paper+incumbent", "mixture")
-SEGMENTS = {"segmentation.method": "slic+ucm", "segmentation.count": "1200"}
+SEGMENTS = {"segmentation.method": "slic+ucm", "segmentation.count": "60" if SMOKE else "1200"}
 BY_HAND = {
     "model.weights.bdy1": "1",
     "model.weights.bdy2": "100",
@@ -32,56 +28,56 @@ BY_HAND = {
     "model.weights.crs": "30",
     "model.weights.col": "20",
 }
-"""Set by hand, before weights were learned."""
-KEYS = ("out-2px", "out-3px", "out-4px", "out-5px")
+"""Weights as they were set by hand, before any were learned."""
+METRICS = ("out-2px", "out-3px", "out-4px", "out-5px", "D1")
 
 
 def main() -> None:
-    """Run every kind of proposals on every frame and record means and gaps."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--split", default="validation")
-    parser.add_argument("--limit", type=int)
-    parser.add_argument("--sweeps", type=int, default=Settings().inference.sweeps)
-    parser.add_argument("--threads", type=int, default=2)
-    arguments = parser.parse_args()
-    scores: dict[str, list[dict[str, float]]] = {}
-    gaps: dict[str, list[float]] = {}
-    rises: dict[str, int] = dict.fromkeys(PROPOSALS, 0)
-    folder = data_folder() / "kitti2015"
-    for frame in find_frames("kitti2015", folder, arguments.split, arguments.limit):
-        left, right = read_image(frame.left), read_image(frame.right)
+    """Run every kind of proposals on every frame and record errors and gaps."""
+    sweeps = Settings().inference.sweeps
+    arguments = options(__doc__, {}, split="validation", limit=0, sweeps=sweeps, threads=2)
+    changed = {"inference.sweeps": str(arguments.sweeps), "threads": str(arguments.threads)}
+    settings = Settings.preset("paper").with_text({**SEGMENTS, **BY_HAND, **changed})
+    scores: dict[str, list[dict[str, float]]] = defaultdict(list)
+    results: dict[str, list[Result]] = defaultdict(list)
+    frames = frames_of("kitti2015", arguments.split, arguments.limit)
+    for frame in frames:
+        left, right = pair_of(frame)
         truth, visible = frame.load_ground_truth()
         matched = match(left, right, MatchingSettings(method="sgbm"))
-        regions = build_regions(segment(left, Settings().with_text(SEGMENTS).segmentation), left)
-
-        def score(name: str, disparity: np.ndarray) -> None:
-            found = evaluate(disparity, truth, ground_truth_noc=visible)  # noqa: B023
-            scores.setdefault(name, []).append(found)
-
-        score("sgbm, interpolated", interpolate_background(matched))
+        given = {"disparity": matched, "segments": segment(left, settings.segmentation)}
+        maps = {"sgbm, interpolated": interpolate_background(matched)}
         for proposals in PROPOSALS:
-            chosen = {"inference.proposals": proposals, "inference.sweeps": str(arguments.sweeps)}
-            settings = Settings.preset("paper").with_text({**SEGMENTS, **chosen, **BY_HAND})
-            found = infer(WholeImage.of(regions, Evidence(matched), settings))
-            if proposals == PROPOSALS[0]:
-                score("local fit", draw_disparity(regions, found.initial_planes))
-            score(proposals, draw_disparity(regions, found.planes))
-            gaps.setdefault(proposals, []).append(100 * found.iterations[-1].gap)
-            energies = [found.initial_energy, *(step.energy for step in found.iterations)]
-            rises[proposals] += int((np.diff(energies) > 1e-9 * abs(energies[0])).sum())
-    results = {}
-    for name, rows in scores.items():
-        mean = mean_metrics(rows)
-        results[name] = {
-            key: f"{mean[f'{key}-noc']:.2f} / {mean[f'{key}-all']:.2f}" for key in (*KEYS, "D1")
-        }
-        if name in gaps:
-            results[name] |= {
-                "gap mean %": round(float(np.mean(gaps[name])), 3),
-                "gap worst %": round(max(gaps[name]), 3),
-                "energy rises": rises[name],
-            }
-    record("inference_accuracy", arguments, {"frames": len(rows), **results})
+            chosen = settings.with_text({"inference.proposals": proposals})
+            found = estimate(left, right, chosen, **given)
+            if "local fit" not in maps:
+                maps["local fit"] = draw_disparity(found.regions, found.inference.initial_planes)
+            maps[proposals] = draw_disparity(found.regions, found.planes)
+            results[proposals].append(found)
+        for name, disparity in maps.items():
+            scores[name].append(evaluate(disparity, truth, ground_truth_noc=visible))
+    rows = {name: {**errors(each), **gaps(results[name])} for name, each in scores.items()}
+    record("inference_accuracy", arguments, {"frames": len(frames), **rows})
+
+
+def errors(scores: list[dict[str, float]]) -> dict[str, str]:
+    """Return mean errors, non-occluded / all."""
+    mean = mean_metrics(scores)
+    return {key: f"{mean[f'{key}-noc']:.2f} / {mean[f'{key}-all']:.2f}" for key in METRICS}
+
+
+def gaps(results: list[Result]) -> dict[str, Any]:
+    """Return mean and worst gap of the last iteration, and how often the energy rose."""
+    if not results:
+        return {}
+    runs = [result.inference for result in results]
+    found = [100 * run.iterations[-1].gap for run in runs]
+    rises = 0
+    for run in runs:
+        energies = [run.initial_energy, *(step.energy for step in run.iterations)]
+        rises += int((np.diff(energies) > 1e-9 * abs(energies[0])).sum())
+    mean, worst = round(float(np.mean(found)), 3), round(max(found), 3)
+    return {"gap mean %": mean, "gap worst %": worst, "energy rises": rises}
 
 
 if __name__ == "__main__":

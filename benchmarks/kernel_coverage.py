@@ -1,14 +1,15 @@
 """Line coverage of the kernels, which no tool sees once they are compiled.
 
-``python benchmarks/kernel_coverage.py [--seconds 1.5] [--cut 10] [tests …] [-o coverage.json]``
-runs the tests of all kernels as plain Python (``NUMBA_DISABLE_JIT``) on one thread. A test of
-hypothesis gets no new examples after ``--seconds`` of CPU time. A test that takes more than
-``--cut`` is cut short, but what it reached until then counts. Each file of tests has a process of
-its own; one that takes more than ``--file`` is ended, and what its tests before reached counts.
-Both are told. Lines are those inside functions that ``@kernel`` compiles: no imports, no headers,
-no docstrings. The exit code is 1 if a test failed.
+python benchmarks/kernel_coverage.py [--seconds 1.5] [--cut 10] [--file 120] [TESTS ...]
 
-It needs the package ``coverage``; from Python 3.12 on watching costs next to nothing.
+It runs the tests of all kernels as plain Python (``NUMBA_DISABLE_JIT``) on one thread. A Hypothesis
+test gets no new examples after ``--seconds`` of CPU time. A test that takes more than ``--cut`` is
+cut short, but the lines it reached count. Each file of tests has a process of its own; one that takes
+more than ``--file`` is ended, and the lines its tests reached before count. Both are reported. The
+lines are those inside functions that ``@kernel`` compiles: no imports, no headers, no docstrings. The
+exit code is 1 if a test failed.
+
+It needs the package ``coverage``, which costs next to nothing from Python 3.12 on.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from common import ROOT, parse, record, say
+
 SOURCES = ROOT / "src" / "slanted"
 TESTS = (
     *("tests/partition", "tests/regions", "tests/model"),
@@ -55,12 +57,12 @@ LEFT_OUT = {
     "test_a_pair_of_large_segments_is_exact_too",
     "test_moves_in_many_threads_at_once_are_the_same",
     "test_smoothed_split_has_the_same_optimum",
-    # Plain Python multiplies a float and a float32 with 24 bits, Numba with 53: too few for it.
+    # Plain Python multiplies a float and a float32 with 24 bits, Numba with 53: too coarse for it.
     "test_the_gradient_is_that_of_finite_differences",
 }
 CUT = "enough of it in plain Python"
 WAIT = 4
-"""So many times its CPU time a file may take: others work too, but what waits for ever must end."""
+"""A file may take this many times its CPU time, as others use the machine, but not for ever."""
 
 
 class Limits:
@@ -141,6 +143,8 @@ def run_tests(tests: str, folder: Path, options: argparse.Namespace) -> int:
     """Run one file of tests in this process, under coverage."""
     import coverage
 
+    os.chdir(ROOT)
+
     # The system counts, and ends the process whatever it is doing.
     resource.setrlimit(resource.RLIMIT_CPU, (options.file, options.file + 1))
     watch = coverage.Coverage(source=[str(SOURCES)], data_file=str(folder / "lines"))
@@ -149,7 +153,7 @@ def run_tests(tests: str, folder: Path, options: argparse.Namespace) -> int:
 
     # A test that waits for a helper cannot be cut short, and another thread makes nothing faster.
     threads.current_threads = lambda: 1
-    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short", tests]
+    arguments = ["-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", tests]
     status = pytest.main(arguments, plugins=[Limits(options, watch, folder / "diary")])
     watch.stop()
     watch.save()
@@ -196,19 +200,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1.5, help="for examples of one test")
     parser.add_argument("--cut", type=float, default=10.0, help="CPU time of a test at most")
     parser.add_argument("--file", type=int, default=120, help="CPU time of a file of tests at most")
-    parser.add_argument("-o", "--output", type=Path, help="JSON of all of it")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    os.chdir(ROOT)
+    quick = {"tests": ["tests/matching/test_out_of_view.py"], "seconds": 0.1}
+    options = parse(parser, quick)
     if options.worker:
         return run_tests(options.tests[0], options.worker, options)
     with tempfile.TemporaryDirectory() as folder:
         outcomes, seconds = _run_files(_files(options.tests), Path(folder), options)
         rows = covered([str(path) for path in Path(folder).glob("*/lines")], Path(folder))
     _say_all(rows, outcomes, seconds)
-    if options.output:
-        found = {"modules": rows, "tests": outcomes, "seconds": seconds}
-        options.output.write_text(json.dumps(found, indent=1))
+    found = {"modules": rows, "tests": outcomes, "seconds": seconds}
+    record("kernel_coverage", options, found)
     return int("failed" in outcomes.values() or any(seconds[file] is None for file in seconds))
 
 
@@ -216,8 +218,8 @@ def _files(tests: list[str]) -> list[str]:
     """Name each file of tests: folders stand for all of theirs."""
     found: list[str] = []
     for name in tests:
-        inside = sorted(Path(name).rglob("test_*.py")) if Path(name).is_dir() else [name]
-        found += map(str, inside)
+        folder = ROOT / name
+        found += map(str, sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder])
     return found
 
 
@@ -237,7 +239,7 @@ def _run_files(
         ended = dict(json.loads(line) for line in diary.open()) if diary.exists() else {}
         outcomes |= ended
         counts = {kind: list(ended.values()).count(kind) for kind in sorted({*ended.values()})}
-        say(f"{file}: {seconds[file]} s, {counts}")
+        say(f"{Path(file).relative_to(ROOT)}: {seconds[file]} s, {counts}")
     return outcomes, seconds
 
 
@@ -280,11 +282,6 @@ def _say_all(
         say("\n  ".join([f"{kind}: {len(these)} of {len(outcomes)} tests", *these]))
     total = sum(each or 0 for each in seconds.values())
     say(f"{reached} of {lines} lines of kernels, {100 * reached / lines:.1f} %, in {total:.0f} s")
-
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    print(text, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -2,30 +2,36 @@
 
 python benchmarks/kernel_signatures.py
 
-To be run when a kernel's name or arguments change; a test tells. Kernels that only others call are
-compiled with these, so they are left out: a first process fills the cache, and a second, which
-compiles nothing, loads just what Python calls.
+Run it when a kernel that Python calls changes its name or arguments; a test says when. Kernels that
+only other kernels call are compiled with those, so they are left out: a first process fills the
+cache, and a second, which compiles nothing, loads just what Python calls.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-from common import ROOT
+from common import ROOT, SMOKE, parse
 
 FILE = ROOT / "src" / "slanted" / "runtime" / "kernel_signatures.json"
 
 
 def called() -> dict[str, list[list[str]]]:
     """Return the specialisations that small runs called."""
+    import slanted.settings
     from numba.core.dispatcher import Dispatcher
 
     from slanted.cli.small_runs import small_runs
     from slanted.runtime.kernel_list import type_text
 
+    if SMOKE:
+        slanted.settings.preset_names = lambda: ["fast"]
     small_runs()
     found: dict[str, Any] = {}
     for module in sorted(name for name in sys.modules if name.startswith("slanted.")):
@@ -40,13 +46,17 @@ def called() -> dict[str, list[list[str]]]:
 
 
 def main() -> None:
-    """Fill the cache, ask a second process what it loads, and write it down."""
-    if "--second" in sys.argv:
-        FILE.write_text(json.dumps(called(), indent=1) + "\n")
+    """Fill the cache, then write what a second process loads."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--second", type=Path, help=argparse.SUPPRESS)
+    arguments = parse(parser, {})
+    if arguments.second:
+        arguments.second.write_text(json.dumps(called(), indent=1) + "\n")
         return
-    for arguments in (["-c", "from slanted.cli.small_runs import small_runs; small_runs()"],
-                      [__file__, "--second"]):  # fmt: skip
-        subprocess.run([sys.executable, *arguments], check=True)
+    fill = ["-c", "from slanted.cli.small_runs import small_runs; small_runs()"]
+    second = [__file__, "--second", os.devnull if SMOKE else str(FILE)]
+    for command in [[*second, "--smoke"]] if SMOKE else [fill, second]:
+        subprocess.run([sys.executable, *command], check=True)
 
 
 if __name__ == "__main__":

@@ -3,24 +3,17 @@
 python benchmarks/memory.py [--threads 1 2] [--preset default] [--pixels 80000 1000000 4000000]
 
 KITTI, Middlebury, and synthetic pairs of several sizes. "imports" is a process that only loads what
-a run needs. The peak of a stage is the most that was resident while it ran (Linux only: the
-kernel's mark is reset when the stage starts).
+a run needs. The peak of a stage is the most that was resident while it ran; Linux only, whose mark
+of the peak is reset when the stage starts.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from common import kitti_frames, middlebury_frames, peak_mib, record
-from slanted.io import write_image
-from slanted.synthetic import make_scene
+from common import frames_of, in_new_process, options, peak_mib, record, scene_of, write_pair
 
 IMPORTS = "import cv2, numba, slanted.pipeline, slanted.refinement.refine, slanted.segmentation"
 STAGES = """
@@ -47,38 +40,26 @@ print(json.dumps(peaks))
 
 def main() -> None:
     """Measure each pair with each number of threads."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--preset", default="default")
-    parser.add_argument("--pixels", type=int, nargs="*", default=[80_000, 1_000_000, 4_000_000])
-    arguments = parser.parse_args()
+    sizes = [80_000, 1_000_000, 4_000_000]
+    smoke = {"threads": [1], "pixels": [8_000]}
+    arguments = options(__doc__, smoke, threads=[1, 2], preset="default", pixels=sizes)
     results: dict[str, Any] = {"imports MiB": peak_mib(IMPORTS)}
     with tempfile.TemporaryDirectory() as folder:
-        pairs = {"KITTI": kitti_frames(1)[0], "Middlebury": middlebury_frames(1)[0]}
-        files = {name: (frame.left, frame.right) for name, frame in pairs.items()}
+        pairs = {"KITTI": ("kitti2015", "validation"), "Middlebury": ("middlebury", "test")}
+        frames = {name: frames_of(*split, 1)[0] for name, split in pairs.items()}
+        files = {name: (frame.left, frame.right) for name, frame in frames.items()}
         for pixels in arguments.pixels:
-            files[f"synthetic, {pixels / 1e6:g} MP"] = synthetic_pair(Path(folder), pixels)
+            pair = write_pair(Path(folder) / str(pixels), scene_of(pixels, aspect=1.5))
+            files[f"synthetic, {pixels / 1e6:g} MP"] = pair
         for name, pair in files.items():
             for threads in arguments.threads:
                 results[f"{name}, {threads} threads"] = peaks(*pair, arguments.preset, threads)
     record("memory", arguments, results)
 
 
-def synthetic_pair(folder: Path, pixels: int) -> tuple[Path, Path]:
-    """Draw a pair of about so many pixels."""
-    width = round(math.sqrt(1.5 * pixels))
-    scene = make_scene(width, round(pixels / width), seed=1)
-    files = folder / f"{pixels}-left.png", folder / f"{pixels}-right.png"
-    for file, image in zip(files, (scene.left, scene.right), strict=True):
-        write_image(file, image)
-    return files
-
-
 def peaks(left: Path, right: Path, preset: str, threads: int) -> dict[str, Any]:
     """Return the peak of the whole run and of each stage, in MiB."""
-    command = [sys.executable, "-c", STAGES, str(left), str(right), preset, str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    stages = json.loads(done.stdout)
+    stages = in_new_process(STAGES, left, right, preset, threads)
     return {"peak MiB": max(stages.values()), "stages MiB": stages}
 
 

@@ -1,16 +1,16 @@
 """Mutation check: small faults put into the core of the model must make a test fail.
 
-``python benchmarks/mutants.py [--each 24] [--seed 0] [--only junctions]`` draws faults at random
-(another comparison, another operator, another number, a statement left out, a condition turned
-round, another label in the junction tables), runs the tests of that module with each, and prints
-which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so nothing is compiled, and a
-fault lives in the memory of one process: no file changes. Mutants of a mutant's own kind that
-change nothing are listed in `EQUIVALENT` with the reason.
+python benchmarks/mutants.py [--each 24] [--seed 0] [--only junctions]
+
+It draws faults at random (another comparison, another operator, another number, a statement left
+out, a condition turned round, another label in the junction tables), runs the tests of that module
+with each, and prints which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so nothing
+is compiled, and a fault lives in the memory of one process: no file changes. Mutants that cannot be
+told from the original are listed in `EQUIVALENT` with the reason.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import importlib.util
@@ -25,9 +25,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from common import ROOT, options, say
+
 os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 120
 MESSAGES = (
     "tests/solver/test_messages.py",
@@ -200,8 +201,8 @@ def _run_tests(module: str, mutant: Mutant | None) -> None:
         sys.meta_path.insert(0, _Finder(mutant))
     # Hypothesis was imported before pytest could rewrite it; its assertions are not ours.
     early = "ignore::pytest.PytestAssertRewriteWarning"
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", early)
-    os._exit(int(pytest.main([*TESTS[module], *options])))
+    chosen = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-W", early)
+    os._exit(int(pytest.main([*TESTS[module], *chosen])))
 
 
 class _Finder:
@@ -229,19 +230,16 @@ def _source(module: str) -> Path:
 
 def main() -> int:
     """Draw mutants, run them, and print the share that was killed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--each", type=int, default=24, help="mutants of a module")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="modules whose name holds this")
-    options = parser.parse_args()
+    smoke = {"each": 1, "only": "junctions"}
+    arguments = options(__doc__, smoke, each=24, seed=0, only="")
     sys.path.insert(0, str(ROOT / "src"))
     _warm_up()
-    draw = random.Random(options.seed)
+    draw = random.Random(arguments.seed)
     drawn = []
     for module in TESTS:
         everything = list(mutants_of(module, _source(module).read_text()))
-        sample = draw.sample(everything, min(options.each, len(everything)))
-        if options.only in module:
+        sample = draw.sample(everything, min(arguments.each, len(everything)))
+        if arguments.only in module:
             say(f"{module}: {len(sample)} of {len(everything)} mutants")
             drawn.append(sample)
             if not passes(module, None):
@@ -258,11 +256,6 @@ def main() -> int:
         say(f"{'SURVIVED' if lives else 'killed'} {mutant}")
     say(f"{killed} of {total} killed, {100 * killed / max(total, 1):.1f} %")
     return 0
-
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    print(text, flush=True)  # noqa: T201
 
 
 def _warm_up() -> None:

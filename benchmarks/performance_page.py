@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, ROOT
+from common import RESULTS, ROOT, parse
 
 Json = dict[str, Any]
 HEAD = """# Performance
@@ -42,7 +43,7 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "performance.md")
-    arguments = parser.parse_args()
+    arguments = parse(parser, {"output": Path(os.devnull)})
     arguments.output.write_text(page(RESULTS))
 
 

@@ -1,22 +1,22 @@
 """How far each kernel is from what the machine can do.
 
-python benchmarks/roofline.py [--repeats 3] [--preset default]
+python benchmarks/roofline.py [--repeats 3] [--preset default] [--least 0.005]
 
-The machine: bytes a second of copying an array too large for the caches, and lanes of 32 bits a
-second of a loop of fused multiply-adds in registers, one thread, as Numba compiles them.
+The machine: bytes a second when copying an array too large for the caches, and 32-bit lanes a second
+in a loop of fused multiply-adds in registers, with one thread, as Numba compiles them.
 
 The kernels: one KITTI frame is estimated with one thread, and every kernel that Python calls is
-timed. Its bytes are those of its arguments, each array read or written once (if it does some of the
-rows, that share of them); what it reads twice or keeps for itself is not counted, so this is the
-least that any implementation moves, though what lies in a cache moves faster than by copying. Its
-operations are counted by formula for the kernels in `OPERATIONS`, in lanes of 32 bits: an operation
-on 16 bits is half of one. The roof is the larger of bytes / bandwidth and operations / rate; a
-kernel's share of the roof is the time that it would take there over the time it takes.
+timed; those that take less than the share ``--least`` of the run are not listed. A kernel's bytes
+are those of its arguments, each array read or written once (or the share of its rows that the kernel
+works on). Arrays that it reads twice or keeps for itself are not counted, so any implementation moves
+at least as much, though a cache is faster than copying. Operations are counted by the formulas in
+`OPERATIONS`, in lanes of 32 bits: an operation on 16 bits is half a lane. The roof is the larger of
+bytes / bandwidth and operations / rate. "percent of roof" is the time at the roof over the time
+measured.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import defaultdict
@@ -30,7 +30,7 @@ import numpy as np
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from common import kitti_frames, pair_of, record
+from common import SMOKE, frames_of, options, pair_of, record
 from slanted.pipeline import estimate
 from slanted.settings import Settings
 
@@ -44,8 +44,8 @@ def _stretch(a: Arguments) -> int:
 OPERATIONS: dict[str, Callable[[Arguments], float]] = {
     # 62 neighbours: a comparison, a selection, an or, in bytes.
     "census_kernels.census_rows": lambda a: 3 / 4 * 62 * _stretch(a) * a["census"].shape[1],
-    # A cell: xor and popcount of 64 bits; 2 products, difference, absolute value and sum of 16 or
-    # fewer; 4 of the sliding sums, of 16; a division as product and shift, of 32.
+    # A cell: xor and popcount of 64 bits; 2 products, difference, absolute value and sum of 16 bits
+    # or fewer; 4 of the sliding sums, of 16 bits; a division as product and shift, of 32 bits.
     "cost_kernels.cost_rows": lambda a: 10.5 * _stretch(a) * np.prod(a["cost"].shape[1:]),
     # A cell and path, in 16 bits: 2 sums with P1, 3 minima, 2 sums, a minimum for the next, a sum
     # over paths.
@@ -78,21 +78,17 @@ WHOLE = {
     "slic_kernels.assign": "labels",
     "slic_kernels.cell_sums": "features",
 }
-"""Of kernels that do some of their rows, the argument that has all of them."""
+"""For kernels that work on some rows only: the argument whose length is the number of all rows."""
 UNKNOWN = ("decode_star_kernels.star_moves", "move_kernels.move_pixels")
-"""Kernels that use a part of their arrays which they find out on the way: they have no roof."""
+"""Kernels that find out on the way which part of their arrays they use: they have no roof."""
 
 
 def main() -> None:
     """Measure the machine, then the kernels, and compare."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--preset", default="default")
-    parser.add_argument("--least", type=float, default=0.005, help="Share of the run to be listed.")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, {"repeats": 1}, repeats=3, preset="default", least=0.005)
     bandwidth, rate = copy_bandwidth(), simd_rate()
     settings = Settings.preset(arguments.preset).with_text({"threads": "1"})
-    left, right = pair_of(kitti_frames(1)[0])
+    left, right = pair_of(frames_of("kitti2015", "validation", 1)[0])
     estimate(left, right, settings)
     tallies, whole = [], []
     for _ in range(arguments.repeats):
@@ -192,7 +188,7 @@ def _arrays(values: Any) -> Iterator[np.ndarray]:
             yield from _arrays(value)
 
 
-def copy_bandwidth(megabytes: int = 256, repeats: int = 7) -> float:
+def copy_bandwidth(megabytes: int = 8 if SMOKE else 256, repeats: int = 7) -> float:
     """Return bytes read and written a second by copying a large array."""
     source = np.ones(megabytes << 20, np.uint8)
     target = np.zeros_like(source)

@@ -2,33 +2,30 @@
 
 python benchmarks/scaling.py [--repeats 3] [--axes pixels segments ...]
 
-Synthetic pairs, so that nothing but the one quantity changes. Each point is the median of repeats
-in one process after a warm-up run; peak memory, above that of a process with everything imported,
-is of a fresh process. Exponents are slopes of straight lines through the logarithms: 1 is linear.
-Sizes beyond 4 megapixels: `scaling_pixels.py`.
+Synthetic pairs, so that nothing but one quantity changes. Each time is the median of repeats in one
+process after a warm-up run. Peak memory is that of a fresh process, above that of a process with
+everything imported. Exponents are slopes of straight lines through the logarithms: 1 is linear.
+`scaling_pixels.py` goes beyond 2 megapixels.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import tempfile
 from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from common import exponent, peak_mib, record
+from common import SMOKE, exponent, medians, options, peak_mib, record, scene_of, write_pair
 from memory import IMPORTS
-from slanted.io import write_image
 from slanted.pipeline import estimate
 from slanted.settings import Settings
-from slanted.synthetic import Scene, make_scene
+from slanted.synthetic import Scene
 
-PIXELS = 465_750  # KITTI's
+PIXELS = 15_000 if SMOKE else 465_750  # KITTI's
 RANGE = 64
-AXES: dict[str, tuple[float, ...]] = {
+AXES: dict[str, tuple[int, ...]] = {
     "pixels": (120_000, 250_000, 500_000, 1_000_000, 2_000_000),
     "disparities": (32, 64, 128, 256),
     "segments": (500, 1000, 2000, 4000),
@@ -36,6 +33,8 @@ AXES: dict[str, tuple[float, ...]] = {
     "iterations": (1, 2, 4, 8),
     "threads": (1, 2),
 }
+if SMOKE:
+    AXES |= {"pixels": (10_000, 15_000), "particles": (3, 6)}
 SETTINGS = {
     "disparities": "matching.max_disparity",
     "segments": "segmentation.count",
@@ -55,52 +54,46 @@ estimate(read_image(sys.argv[1]), read_image(sys.argv[2]), settings)
 
 def main() -> None:
     """Measure along each axis."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--axes", nargs="+", choices=list(AXES), default=list(AXES))
-    arguments = parser.parse_args()
+    smoke = {"repeats": 1, "axes": ["pixels", "particles"]}
+    arguments = options(__doc__, smoke, repeats=3, axes=list(AXES))
     imports = peak_mib(IMPORTS)
     results = {axis: along(axis, arguments.repeats, imports) for axis in arguments.axes}
     record("scaling", arguments, results)
 
 
-def texts(axis: str, value: float) -> dict[str, str]:
-    """Return the settings of a point of an axis; one thread unless it is the axis."""
+def texts(axis: str, value: int) -> dict[str, str]:
+    """Return the settings of a point of an axis, with one thread unless threads are the axis."""
     base = {"threads": "1", "matching.max_disparity": str(RANGE)}
     if axis == "pixels":
-        # Segments grow with the image; by itself their number is bounded.
+        # The default number of segments stops growing at some size; here it grows on.
         base["segmentation.count"] = str(round(value / 400))
     else:
-        base[SETTINGS[axis]] = str(int(value))
+        base[SETTINGS[axis]] = str(value)
     return base
 
 
 def peak_of(scene: Scene, settings: dict[str, str]) -> float:
     """Return the peak memory, in MiB, of a process that reads and estimates a pair."""
     with tempfile.TemporaryDirectory() as name:
-        files = [Path(name) / "left.png", Path(name) / "right.png"]
-        for file, image in zip(files, (scene.left, scene.right), strict=True):
-            write_image(file, image)
-        return peak_mib(PEAK, *files, json.dumps(settings))
+        return peak_mib(PEAK, *write_pair(Path(name), scene), json.dumps(settings))
 
 
 @cache
-def scene_of(pixels: int) -> Scene:
-    """Draw a pair of about so many pixels, as wide as KITTI's."""
-    width = round(math.sqrt(3.3 * pixels))
-    return make_scene(width, round(pixels / width), seed=1, max_disparity=RANGE - 4.0)
+def wide_scene(pixels: int) -> Scene:
+    """Draw a pair of about so many pixels, in KITTI's aspect ratio."""
+    return scene_of(pixels, aspect=3.3, max_disparity=RANGE - 4.0)
 
 
 def along(axis: str, repeats: int, imports: float) -> dict[str, Any]:
     """Return the points of an axis and the exponents through them."""
     rows = []
     for value in AXES[axis]:
-        scene = scene_of(round(value) if axis == "pixels" else PIXELS)
+        scene = wide_scene(value if axis == "pixels" else PIXELS)
         settings = Settings().with_text(texts(axis, value))
         runs = [estimate(scene.left, scene.right, settings) for _ in range(repeats + 1)][1:]
-        stages = {name: median(run.seconds[name] for run in runs) for name in runs[0].seconds}
         row = {"value": value, "seconds": median(sum(run.seconds.values()) for run in runs)}
-        row |= {"stages": stages, "segments": runs[0].regions.count}
+        row |= {"stages": medians([run.seconds for run in runs])}
+        row |= {"segments": runs[0].regions.count}
         if axis in ("pixels", "segments"):
             row["peak MiB above imports"] = peak_of(scene, texts(axis, value)) - imports
         rows.append(row)

@@ -1,12 +1,13 @@
 """Time and memory of `slanted run` from 1 to 100 megapixels, and the exponents they grow with.
 
-Pairs are synthetic, of one disparity range; each is run by the command line in a process of its
-own, whose peak resident memory is that of reading, estimating and writing.
+python benchmarks/scaling_pixels.py [--megapixels 1 3 10 30 100] [--threads 1] [--set key=value ...]
+
+Pairs are synthetic, all with the same disparity range. Each is run by the command line in a process
+of its own, whose peak resident memory covers reading, estimating and writing.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from common import record, said
+from common import exponent, options, record, told
 from slanted import Settings
 from slanted.batch.memory import pair_bytes
 from slanted.synthetic.geometry import Surface, cast
@@ -26,7 +27,7 @@ from slanted.synthetic.render import render, sample_textures
 from slanted.synthetic.sampling import Stage, sample_surfaces
 
 ROWS = 256
-"""That are drawn at a time: a scene of 100 megapixels would not fit otherwise."""
+"""Rows that are drawn at a time: a scene of 100 megapixels would not fit otherwise."""
 RANGE = 128
 ASPECT = 1.5
 SCENE_WIDTH = 1225
@@ -34,17 +35,15 @@ SCENE_WIDTH = 1225
 
 def main() -> None:
     """Measure, fit exponents, and print both."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megapixels", type=float, nargs="+", default=[1, 3, 10, 30, 100])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--set", nargs="*", default=[], help="Settings, as key=value.")
-    arguments = parser.parse_args()
-    rows = [said(measure(size, arguments.threads, arguments.set)) for size in arguments.megapixels]
+    smoke, settings = {"megapixels": [0.04]}, list[str]()
+    sizes = [1.0, 3.0, 10.0, 30.0, 100.0]
+    arguments = options(__doc__, smoke, megapixels=sizes, threads=1, set=settings)
+    rows = [told(measure(size, arguments.threads, arguments.set)) for size in arguments.megapixels]
     record("scaling_pixels", arguments, {"rows": rows, "exponents": exponents(rows)})
 
 
 def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, Any]:
-    """Draw a pair, run it, and return what it took."""
+    """Draw a pair, run it, and return time, memory and errors."""
     width = round((1e6 * megapixels * ASPECT) ** 0.5)
     height = round(1e6 * megapixels / width)
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +74,7 @@ def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, A
 
 
 def estimated(size: tuple[int, int], settings: list[str]) -> int:
-    """Return what `slanted batch` reckons with when it decides how many workers fit."""
+    """Return the memory that `slanted batch` expects when it decides how many workers fit."""
     changed = dict(setting.split("=", 1) for setting in settings)
     return pair_bytes(size, Settings().with_text({"matching.max_disparity": str(RANGE), **changed}))
 
@@ -83,7 +82,7 @@ def estimated(size: tuple[int, int], settings: list[str]) -> int:
 def run_and_watch(command: list[str], folder: str) -> tuple[str, int, float]:
     """Run a command; return what it printed, its peak resident memory in bytes, and CPU seconds.
 
-    The latter say more than the clock where others use the machine.
+    CPU seconds say more than the clock on a machine that others use too.
     """
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         output = process.stdout.read() if process.stdout is not None else ""
@@ -130,13 +129,10 @@ def share_wrong(found: np.ndarray, truth: np.ndarray) -> float:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the slopes of the logarithms of time and memory over that of the pixels."""
-    size = np.log([row["megapixels"] for row in rows])
-    found = {}
-    for name in ("seconds", "cpu_seconds", "peak_gb"):
-        values = np.log([row[name] for row in rows])
-        found[name] = float(np.polyfit(size, values, 1)[0]) if len(rows) > 1 else float("nan")
-    return found
+    """Return the powers of the number of pixels that time and memory grow with."""
+    sizes = [row["megapixels"] for row in rows]
+    measured = ("seconds", "cpu_seconds", "peak_gb")
+    return {name: exponent(sizes, [row[name] for row in rows]) for name in measured}
 
 
 if __name__ == "__main__":

@@ -1,35 +1,38 @@
 """Oracle error of every segmentation method: the best that one plane a segment can do.
 
 python benchmarks/segmentation_oracle.py [--limit N]
+
+N frames of each split at most.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from common import data_folder, record
-from slanted.evaluation.datasets import find_frames
+from common import SMOKE, frames_of, options, pair_of, record
+from slanted.evaluation.datasets import Frame
 from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.oracle import oracle_disparity
-from slanted.io import read_image
 from slanted.matching import match
 from slanted.partition.connectivity import split_connected
 from slanted.segmentation import segment
 from slanted.settings import MatchingSettings, SegmentationSettings
 
 METHODS = ("ucm", "slic", "slic+ucm", "slic+disparity")
-DATASETS = {"kitti2015": 1200, "middlebury": 2000}
+DATASETS = {
+    "kitti2015": (60 if SMOKE else 1200, ("train", "validation")),
+    "middlebury": (60 if SMOKE else 2000, ("train", "test")),
+}
+"""Segments to ask for, and the splits whose frames are measured."""
 
 
-def measure(frames: Iterable[Any], count: int) -> dict[str, dict[str, float]]:
-    """Segment every frame by every method and average what comes of it."""
+def measure(frames: Iterable[Frame], count: int) -> dict[str, dict[str, float]]:
+    """Segment every frame by every method, and average counts and errors."""
     rows: dict[str, list[tuple[float, ...]]] = {method: [] for method in METHODS}
     for frame in frames:
-        left, right = read_image(frame.left), read_image(frame.right)
+        left, right = pair_of(frame)
         truth, visible = frame.load_ground_truth()
         matched = match(left, right, MatchingSettings(method="sgbm"))
         for method in METHODS:
@@ -43,7 +46,7 @@ def measure(frames: Iterable[Any], count: int) -> dict[str, dict[str, float]]:
 
 
 def summary(values: np.ndarray) -> dict[str, float]:
-    """Name the columns' means and the extremes of the counts."""
+    """Return means of the columns and the extremes of the counts, by name."""
     mean = values.mean(axis=0)
     return {
         "frames": len(values),
@@ -58,12 +61,10 @@ def summary(values: np.ndarray) -> dict[str, float]:
 
 def main() -> None:
     """Measure both datasets and record the results."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--limit", type=int)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, {"limit": 1}, limit=0)
     results = {}
-    for dataset, count in DATASETS.items():
-        frames = find_frames(dataset, data_folder() / dataset, limit=arguments.limit)
+    for dataset, (count, splits) in DATASETS.items():
+        frames = [each for split in splits for each in frames_of(dataset, split, arguments.limit)]
         results[dataset] = {"asked": count, **measure(frames, count)}
     record("segmentation_oracle", arguments, results)
 

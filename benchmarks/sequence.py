@@ -1,26 +1,28 @@
-"""What the frame before is worth: energy, errors and time of videos with and without it."""
+"""What the last frame of a video is worth: energy, errors and time with and without it.
+
+python benchmarks/sequence.py [--videos 6] [--frames 6] [--steps 0.05 0.1 0.3]
+"""
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 import numpy as np
 
-from common import record, said
+from common import MADE_UP_SIZE, SMOKE, options, record, told
 from slanted import Settings, estimate
 from slanted.synthetic import make_video
 
 
+SIZE = MADE_UP_SIZE if SMOKE else (480, 320)
+
+
 def main() -> None:
     """Run videos both ways."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=6)
-    parser.add_argument("--frames", type=int, default=6)
-    parser.add_argument("--steps", type=float, nargs="+", default=[0.05, 0.1, 0.3])
-    arguments = parser.parse_args()
-    rows = [said(measure(s, arguments.videos, arguments.frames)) for s in arguments.steps]
+    smoke = {"videos": 1, "frames": 2, "steps": [0.1]}
+    arguments = options(__doc__, smoke, videos=6, frames=6, steps=[0.05, 0.1, 0.3])
+    rows = [told(measure(s, arguments.videos, arguments.frames)) for s in arguments.steps]
     record("sequence", arguments, rows)
 
 
@@ -31,7 +33,7 @@ def measure(step: float, videos: int, frames: int) -> dict[str, Any]:
     for seed in range(1, videos + 1):
         before = None
         for number, frame in enumerate(
-            make_video(480, 320, frames=frames, step=step, objects=6, seed=seed)
+            make_video(*SIZE, frames=frames, step=step, objects=6, seed=seed)
         ):
             results = {}
             for name, known in (("alone", None), ("following", before)):

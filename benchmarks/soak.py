@@ -1,15 +1,15 @@
 """Soak: hundreds of runs in one process, and a viewer that is used at random.
 
-``python benchmarks/soak.py [--runs 500] [--actions 200] [-o soak.json]`` estimates small pairs of
-several sizes one after the other, then serves a result and sends it random requests. It reports how
-resident memory grows a run (least squares over the second half, after caches are full), and how
-many threads and open files there are after a tenth of the runs and at the end. The exit code is 1
-if anything grows.
+python benchmarks/soak.py [--runs 500] [--actions 200]
+
+It estimates small pairs of several sizes one after the other, then serves a result and sends it
+random requests. It reports how much resident memory grows with each run (least squares over the
+second half, when caches are full), and how many threads and open files there are after a tenth of
+the runs and at the end. The exit code is 1 if anything grows.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import http.client
 import json
@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 
 import slanted
+from common import SMOKE, options, record, told
 from slanted.synthetic import make_scene
 
 SIZES = ((160, 120), (160, 120), (160, 120), (97, 61), (200, 150), (64, 240), (33, 32))
 MOST_KILOBYTES_A_RUN = 20.0
-"""A leak of one small array a run would be more: the disparity of 160×120 pixels has 77 kB."""
+"""A leak of one small array a run would be more: a disparity map of 160×120 pixels has 77 kB."""
 
 
 def usage() -> dict[str, int]:
@@ -74,7 +75,7 @@ def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
 
 
 def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
-    """Serve a result and do random things to it, as pages of three visitors would."""
+    """Serve a result and send random requests, as a visitor's page would."""
     from slanted.result_folder import open_result
     from slanted.viewer.serve import bind, make_server
     from slanted.viewer.session import Session
@@ -102,7 +103,7 @@ def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
         session.close()
         listening.close()
     found = _growth(readings)
-    # Runs come and go, with threads of their own: what must not grow is judged by the end.
+    # Runs come and go, with threads of their own, so only the end tells whether threads are left.
     found |= {"statuses": visitor.statuses, "after": usage(), "kinds": visitor.kinds}
     found["grows"] = found["after"]["threads"] > readings[0]["threads"] or 500 in visitor.statuses
     return found
@@ -164,22 +165,16 @@ class Visitor:
 
 
 def main() -> int:
-    """Soak both, and print what grew."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--actions", type=int, default=200)
-    parser.add_argument("-o", "--output", type=Path)
-    options = parser.parse_args()
+    """Run both, and record what grew."""
+    arguments = options(__doc__, {"runs": 8, "actions": 12}, runs=500, actions=200)
     found = {}
-    if options.runs:
-        found["runs"] = soak_runs(options.runs)
-        print(json.dumps(found["runs"]), flush=True)  # noqa: T201
-    if options.actions:
-        found["viewer"] = soak_viewer(options.actions)
-        print(json.dumps(found["viewer"]), flush=True)  # noqa: T201
-    if options.output:
-        options.output.write_text(json.dumps(found, indent=1))
-    return int(any(part["grows"] for part in found.values()))
+    if arguments.runs:
+        found["runs"] = told(soak_runs(arguments.runs))
+    if arguments.actions:
+        found["viewer"] = told(soak_viewer(arguments.actions))
+    record("soak", arguments, found)
+    # A few runs only fill caches.
+    return int(any(part["grows"] for part in found.values()) and not SMOKE)
 
 
 if __name__ == "__main__":

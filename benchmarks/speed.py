@@ -2,22 +2,18 @@
 
 python benchmarks/speed.py [--frames 3] [--scenes 1] [--repeats 5] [--threads 1 2] [--preset NAME]
 
-Warm: both take turns in one process, warm-up turns are dropped, medians are given, as seconds and
+Warm: both take turns in one process and warm-up turns are dropped. Times are medians, in seconds and
 as ratios to SGBM HH with 128 disparities. Cold: the first run of a fresh process whose kernels are
-in the cache, without imports, so with what loading kernels and memory costs.
+in the cache. Imports are not counted; loading kernels and touching new memory are.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from common import interleaved, kitti_frames, middlebury_frames, pair_of, record, sgbm_hh
+from common import frames_of, in_new_process, interleaved, medians, options, pair_of, record, sgbm_hh
 from slanted.evaluation.datasets import Frame
 from slanted.pipeline import estimate
 from slanted.runtime.threads import thread_limit
@@ -40,15 +36,13 @@ GROUPS = {"segmentation and regions": ("segmentation", "regions")}
 
 def main() -> None:
     """Measure the first frames of KITTI's validation split and of Middlebury's test scenes."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--frames", type=int, default=3)
-    parser.add_argument("--scenes", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--preset", default="default")
-    arguments = parser.parse_args()
-    data = {"KITTI": kitti_frames(arguments.frames) if arguments.frames else []}
-    data["Middlebury"] = middlebury_frames(arguments.scenes) if arguments.scenes else []
+    smoke = {"frames": 1, "repeats": 1, "threads": [1]}
+    arguments = options(
+        __doc__, smoke, frames=3, scenes=1, repeats=5, threads=[1, 2], preset="default"
+    )
+    kitti, middlebury = arguments.frames, arguments.scenes
+    data = {"KITTI": frames_of("kitti2015", "validation", kitti) if kitti else []}
+    data["Middlebury"] = frames_of("middlebury", "test", middlebury) if middlebury else []
     results: dict[str, Any] = {}
     for threads in arguments.threads:
         settings = replace(Settings.preset(arguments.preset), threads=threads)
@@ -75,7 +69,7 @@ def times(frame: Frame, settings: Settings, repeats: int) -> dict[str, Any]:
             warm_up=WARM_UP,
         )
     yardstick, whole = median(seconds["sgbm_hh"]), median(seconds["slanted"])
-    stages = {name: median(run[name] for run in runs[WARM_UP:]) for name in runs[0]}
+    stages = medians(runs[WARM_UP:])
     for name, parts in GROUPS.items():
         stages[name] = sum(stages.get(part, 0.0) for part in parts)
     return {
@@ -91,19 +85,17 @@ def times(frame: Frame, settings: Settings, repeats: int) -> dict[str, Any]:
 def summary(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return medians over frames, and the frames."""
     every = list(rows.values())
-    found: dict[str, Any] = {
-        name: median(row[name] for row in every) for name in ("seconds", "sgbm_hh seconds", "ratio")
-    }
+    whole = ("seconds", "sgbm_hh seconds", "ratio")
+    found: dict[str, Any] = medians([{name: row[name] for name in whole} for row in every])
     for name in ("stages", "stage ratios"):
-        found[name] = {part: median(row[name][part] for row in every) for part in every[0][name]}
+        found[name] = medians([row[name] for row in every])
     return {**found, "frames": rows}
 
 
 def cold(frame: Frame, preset: str, threads: int) -> float:
-    """Return the seconds of the first run of a fresh process; the second such, all cached."""
-    command = [sys.executable, "-c", COLD, str(frame.left), str(frame.right), preset, str(threads)]
-    done = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
-    return float(json.loads(done[1].stdout))
+    """Return the seconds of the first run of a fresh process, the second such: all is cached."""
+    times = [in_new_process(COLD, frame.left, frame.right, preset, threads) for _ in range(2)]
+    return float(times[1])
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 python benchmarks/startup.py [--repeats 5] [--no-first]
 
-Wall and CPU seconds of processes of their own, children included; medians, but of the first run,
-which is made once with an empty cache of kernels (NUMBA_CACHE_DIR) and compiles all of them. Source
-files are compiled to bytecode already, as after an install by pip.
+Wall and CPU seconds of fresh processes and their children, as medians. The first run is made only
+once, with an empty cache of kernels (NUMBA_CACHE_DIR): it compiles all of them. Source files are
+compiled to bytecode already, as after an install by pip.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -17,11 +16,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from common import record
-from slanted.io import write_image
+from common import medians, options, record, write_pair
 from slanted.synthetic import make_scene
 
 PYTHON = [sys.executable, "-P"]
@@ -30,16 +27,12 @@ COMMAND = [*PYTHON, "-m", "slanted"]
 
 def main() -> None:
     """Measure each in turn."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--no-first", action="store_true", help="Leave the first run out.")
-    arguments = parser.parse_args()
+    smoke = {"repeats": 1, "no_first": True}
+    arguments = options(__doc__, smoke, repeats=5, no_first=False)
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        scene = make_scene(320, 240, seed=1)
-        write_image(folder / "left.png", scene.left)
-        write_image(folder / "right.png", scene.right)
+        write_pair(folder, make_scene(320, 240, seed=1))
         run = [*COMMAND, "run", "left.png", "right.png", "-o"]
         environment = dict(os.environ)
         if not arguments.no_first:
@@ -57,11 +50,11 @@ def main() -> None:
         }
         for label, command in commands.items():
             runs = [seconds_of(command, folder, environment) for _ in range(arguments.repeats)]
-            results[label] = medians_of(runs)
+            results[label] = medians(runs)
         runs = [
             seconds_of([*run, f"cached{k}"], folder, environment) for k in range(arguments.repeats)
         ]
-        results["cached run, 320×240"] = medians_of(runs)
+        results["cached run, 320×240"] = medians(runs)
     record("startup", arguments, results)
 
 
@@ -74,11 +67,6 @@ def seconds_of(command: list[str], folder: Path, environment: dict[str, str]) ->
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": wall, "cpu": cpu}
-
-
-def medians_of(runs: list[dict[str, float]]) -> dict[str, float]:
-    """Return the medians of each time."""
-    return {name: median(run[name] for run in runs) for name in runs[0]}
 
 
 if __name__ == "__main__":

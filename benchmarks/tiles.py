@@ -1,29 +1,29 @@
-"""Tiles against the whole on Middlebury's full-size scenes: energies, and errors at the seams."""
+"""Tiles against the whole on Middlebury's full-size scenes: energies, and errors at the seams.
+
+python benchmarks/tiles.py [--pixels 250000] [--scenes Aloe Art ...]
+"""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from common import data_folder, record, said
+from common import data_folder, options, record, told
 from slanted import Settings, estimate, read_disparity, read_image
 
-SCENES = ("Aloe", "Art", "Books", "Dolls", "Lampshade2", "Reindeer")
+SCENES = ["Aloe", "Art", "Books", "Dolls", "Lampshade2", "Reindeer"]
 NEAR = 12
-"""Rows from a seam that count as its own."""
+"""Rows this close to a seam count as part of it."""
 
 
 def main() -> None:
     """Run every scene both ways."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pixels", type=int, default=250_000, help="Of a tile.")
-    parser.add_argument("--scenes", nargs="+", default=SCENES)
-    arguments = parser.parse_args()
+    smoke = {"pixels": 10_000, "scenes": ["test"]}
+    arguments = options(__doc__, smoke, pixels=250_000, scenes=SCENES)
     root = data_folder() / "middlebury"
-    rows = [said(measure(root / name, arguments.pixels)) for name in arguments.scenes]
+    rows = [told(measure(root / name, arguments.pixels)) for name in arguments.scenes]
     record("tiles", arguments, rows)
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from research.tuning.pairs import write_kitti
 from slanted.settings import Settings
+from slanted.synthetic import make_scene, write_kitti
 
 
 @pytest.fixture(scope="session")
 def kitti(tmp_path_factory):
-    return write_kitti(tmp_path_factory.mktemp("pairs"), count=4)
+    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
+    return write_kitti(tmp_path_factory.mktemp("pairs"), {"train": scenes})
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,8 @@
 """Finding frames in tiny trees of each layout, and in the real data where it is at hand."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -379,16 +377,8 @@ def test_import_is_light():
 # Real data
 
 
-def real(name):
-    root = os.environ.get("SLANTED_DATA") or Path(__file__).parents[3] / "shared/data"
-    folder = Path(root) / name
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}; set SLANTED_DATA to run on real data")
-    return folder
-
-
-def test_real_kitti2015():
-    folder = real("kitti2015")
+def test_real_kitti2015(real_data):
+    folder = real_data("kitti2015")
     splits = json.loads((folder / "split.json").read_text())
     found = {name: find_frames("kitti2015", folder, name) for name in splits}
     assert {name: [frame.name for frame in these] for name, these in found.items()} == splits
@@ -402,10 +392,11 @@ def test_real_kitti2015():
         assert evaluate(noc, truth, ground_truth_noc=noc)["density-noc"] == 100
 
 
-def test_real_middlebury():
-    frames = find_frames("middlebury", real("middlebury"))
+def test_real_middlebury(real_data):
+    folder = real_data("middlebury")
+    frames = find_frames("middlebury", folder)
     assert len(frames) == 14
-    assert len(find_frames("middlebury", real("middlebury"), "train")) == 5
+    assert len(find_frames("middlebury", folder, "train")) == 5
     for frame in (frame for frame in frames if frame.name in ("Cones", "Rocks2", "Bowling2")):
         truth, noc = frame.load_ground_truth()
         assert not (np.isfinite(noc) & np.isnan(truth)).any()

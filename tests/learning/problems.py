@@ -1,14 +1,11 @@
 """Small examples to test learning on, and a small dataset on disk."""
 
-import json
-
-import cv2
 import numpy as np
 
 from partition.label_maps import voronoi
 from slanted.learning.examples import NAMES, Example
 from slanted.model.junctions import junction3_impossible, junction4_variants
-from slanted.synthetic import make_scene
+from slanted.synthetic import make_scene, write_kitti
 from solver.graphs import structure
 
 
@@ -41,25 +38,9 @@ def small_example(seed, particles=3, **options):
     return example(voronoi(14, 16, 4 + seed % 4, seed), particles, seed, **options)
 
 
-def write_dataset(folder, scenes=2, size=(160, 96), segments=24):
+def write_dataset(folder, scenes=2):
     """Synthetic pairs in KITTI 2015's layout, with a split named train."""
-    training = folder / "training"
-    for name in ("image_2", "image_3", "disp_occ_0", "disp_noc_0"):
-        (training / name).mkdir(parents=True, exist_ok=True)
-    names = []
-    for k in range(scenes):
-        scene = make_scene(
-            *size, segments=segments, objects=2, max_disparity=30.0, noise=4.0, seed=k
-        )
-        names.append(f"{k:06d}_10")
-        file = names[-1] + ".png"
-        cv2.imwrite(str(training / "image_2" / file), scene.left[..., ::-1])
-        cv2.imwrite(str(training / "image_3" / file), scene.right[..., ::-1])
-        stored = np.rint(scene.disparity * 256).astype(np.uint16)
-        cv2.imwrite(str(training / "disp_occ_0" / file), stored)
-        cv2.imwrite(
-            str(training / "disp_noc_0" / file),
-            np.where(scene.occluded, 0, stored).astype(np.uint16),
-        )
-    (folder / "split.json").write_text(json.dumps({"train": names}))
-    return folder
+    options = {"segments": 24, "objects": 2, "max_disparity": 30.0, "noise": 4.0}
+    return write_kitti(
+        folder, {"train": [make_scene(160, 96, seed=k, **options) for k in range(scenes)]}
+    )

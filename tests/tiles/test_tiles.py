@@ -3,7 +3,6 @@
 import os
 import signal
 from multiprocessing import active_children
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -248,11 +247,10 @@ FULL_SIZE = ("Art", "Dolls")
 
 
 @pytest.mark.parametrize("name", FULL_SIZE)
-def test_middlebury_full_size(name):
-    """Runs where the environment variable SLANTED_DATA names a folder with full-size scenes."""
-    folder = Path(os.environ.get("SLANTED_DATA", "/nowhere")) / "middlebury" / name
-    if not (folder / "view1.png").is_file():
-        pytest.skip("SLANTED_DATA names no folder with full-size Middlebury scenes")
+def test_middlebury_full_size(name, real_data):
+    if "SLANTED_DATA" not in os.environ:
+        pytest.skip("takes a minute; set SLANTED_DATA to run it")
+    folder = real_data(f"middlebury/{name}")
     left, right = read_image(folder / "view1.png"), read_image(folder / "view5.png")
     if left.shape[0] * left.shape[1] < 1_000_000:
         pytest.skip(f"{folder} is not of full size")

@@ -2,9 +2,11 @@
 
 `geometry` knows surfaces and views, `sampling` draws bodies at random, `render` paints both views,
 `partition` cuts the left one into segments, `scene` puts all together and labels the boundaries,
-`video` drives past them, `noise` makes the paper's data set for robustness.
+`video` drives past them, `noise` makes the paper's data set for robustness, `dataset` writes scenes
+to files as KITTI does.
 """
 
+from slanted.synthetic.dataset import write_kitti
 from slanted.synthetic.noise import NoisyScene, noise_set, noisy_scene
 from slanted.synthetic.scene import Scene, make_scene
 from slanted.synthetic.video import VideoFrame, make_video
@@ -17,4 +19,5 @@ __all__ = [
     "make_video",
     "noise_set",
     "noisy_scene",
+    "write_kitti",
 ]

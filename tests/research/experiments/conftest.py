@@ -1,23 +1,17 @@
 """Tiny pairs in KITTI's layout, and presets that are quick on them."""
 
-import json
-
 import pytest
 
-from research.tuning.pairs import write_kitti
-from slanted.evaluation.datasets import find_frames
 from slanted.research.experiments.plans import Context
 from slanted.settings import Settings
+from slanted.synthetic import make_scene, write_kitti
 
 
 @pytest.fixture(scope="session")
 def kitti(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kitti")
-    write_kitti(folder, count=4)
-    names = [frame.name for frame in find_frames("kitti2015", folder)]
-    splits = {"validation": names[:3], "train": names[3:]}
-    (folder / "split.json").write_text(json.dumps(splits))
-    return folder
+    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
+    splits = {"validation": scenes[:3], "train": scenes[3:]}
+    return write_kitti(tmp_path_factory.mktemp("kitti"), splits)
 
 
 @pytest.fixture

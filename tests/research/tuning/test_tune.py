@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from research.tuning.pairs import write_kitti
 from slanted.cli import main
 from slanted.errors import InputError
 from slanted.evaluation.datasets import find_frames
@@ -18,6 +17,7 @@ from slanted.research.tuning.objective import Target
 from slanted.research.tuning.search import tune
 from slanted.research.tuning.search_space import parse_space
 from slanted.settings import Settings
+from slanted.synthetic import make_scene, write_kitti
 
 FAST = ("--set", "inference.iterations=2", "--set", "inference.particles=6")
 VARY = ("--vary", "model.truncation=1:8:log", "--vary", "segmentation.count=20,30,40")
@@ -26,7 +26,9 @@ SEARCH = (*FAST, *VARY, "--candidates", "6", "--rungs", "2", "--quiet")
 
 @pytest.fixture(scope="module")
 def kitti(tmp_path_factory):
-    return write_kitti(tmp_path_factory.mktemp("kitti"))
+    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
+    splits = {"train": scenes[:3], "validation": scenes[3:]}
+    return write_kitti(tmp_path_factory.mktemp("kitti"), splits)
 
 
 @pytest.fixture
