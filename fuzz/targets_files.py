@@ -76,7 +76,8 @@ def _read_as_map(suffix: str) -> object:
 
 
 def _maps(suffix: str) -> list[bytes]:
-    from slanted.io import npy, pfm
+    from slanted.io import pfm
+    from slanted.io.arrays import encode_npy
 
     disparity = _picture(1, np.float32) / 2
     disparity[2, 3:] = np.nan
@@ -85,7 +86,7 @@ def _maps(suffix: str) -> list[bytes]:
         return [pfm.encode(disparity), other]
     if suffix == ".npy":
         arrays = (disparity, disparity.astype("f8").T, np.arange(6).reshape(2, 3), np.zeros((0, 4)))
-        return [npy.encode(array) for array in arrays]
+        return [encode_npy(array) for array in arrays]
     if suffix == ".tiff":
         return _encoded(".tiff", disparity) + _encoded(".tiff", disparity.astype(np.float64))
     if suffix == ".pgm":

@@ -1,7 +1,7 @@
-"""Files in and out: images, disparity maps, calibrations and point clouds.
+"""Reading and writing files: images, disparity maps, calibrations and point clouds.
 
-Names are imported on first use, so that ``import slanted.io`` stays as cheap as ``import sys`` and
-a command line that only prints its help never loads OpenCV.
+Names are imported on first use, so that ``import slanted.io`` is cheap and a command that only
+prints its help never loads OpenCV.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from slanted.io.disparity import read_disparity, write_disparity
     from slanted.io.disparity_formats import DISPARITY_FORMATS
     from slanted.io.files import atomic_path, read_bytes, write_bytes
-    from slanted.io.images import read_image, write_image
+    from slanted.io.images import read_image, read_labels, write_image, write_labels
     from slanted.io.info import describe
-    from slanted.io.label_images import read_labels, write_labels
     from slanted.io.point_clouds import encode_ply, point_cloud, write_ply
 
 _MODULE_OF = {
@@ -32,11 +31,11 @@ _MODULE_OF = {
     "read_calibration": "slanted.io.calibration_files",
     "read_disparity": "slanted.io.disparity",
     "read_image": "slanted.io.images",
-    "read_labels": "slanted.io.label_images",
+    "read_labels": "slanted.io.images",
     "write_bytes": "slanted.io.files",
     "write_disparity": "slanted.io.disparity",
     "write_image": "slanted.io.images",
-    "write_labels": "slanted.io.label_images",
+    "write_labels": "slanted.io.images",
     "write_ply": "slanted.io.point_clouds",
 }
 
