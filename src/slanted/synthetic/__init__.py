@@ -1,8 +1,8 @@
 """Scenes of slanted, textured planes whose disparity, occlusions and boundary labels are exact.
 
-`geometry` knows surfaces and views, `sampling` draws bodies at random, `render` paints both views,
-`partition` cuts the left one into segments, `scene` puts all together and labels the boundaries,
-`video` drives past them, `noise` makes the paper's data set for robustness.
+`geometry` defines surfaces and views, `sampling` draws random bodies, `render` paints both views,
+`partition` cuts the left one into segments, `scene` combines all this and labels the boundaries,
+`video` moves the cameras past a scene, `noise` makes the paper's data set for robustness.
 """
 
 from slanted.synthetic.noise import NoisyScene, noise_set, noisy_scene
