@@ -20,7 +20,6 @@ from common import frames_of, options, pair_of, record
 from slanted.boundary_label import BoundaryLabel
 from slanted.evaluation.datasets import Frame
 from slanted.learning.ground_truth import find_truth
-from slanted.model.evidence import Evidence
 from slanted.model.planes import edge_planes
 from slanted.pipeline import estimate
 from slanted.settings import Settings

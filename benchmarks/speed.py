@@ -13,7 +13,16 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from common import frames_of, in_new_process, interleaved, medians, options, pair_of, record, sgbm_hh
+from common import (
+    frames_of,
+    in_new_process,
+    interleaved,
+    medians,
+    options,
+    pair_of,
+    record,
+    sgbm_hh,
+)
 from slanted.evaluation.datasets import Frame
 from slanted.pipeline import estimate
 from slanted.runtime.threads import thread_limit

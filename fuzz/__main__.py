@@ -11,12 +11,12 @@ from fuzz.target import Finding, attempt
 
 
 def main() -> int:
-    """Fuzz targets one after the other, and tell what came of it as JSON lines."""
+    """Fuzz targets one after the other, and write the outcomes as JSON lines."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("target", help="name, or 'all', or 'list'")
     parser.add_argument("inputs", nargs="*", type=Path, help="files to try instead of fuzzing")
-    parser.add_argument("--runs", type=int, default=20_000, help="executions a target")
-    parser.add_argument("--seconds", type=float, default=600, help="at most, a target")
+    parser.add_argument("--runs", type=int, default=20_000, help="executions per target")
+    parser.add_argument("--seconds", type=float, default=600, help="at most, per target")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--atheris", action="store_true", help="libFuzzer instead of our own")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))

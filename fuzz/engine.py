@@ -1,21 +1,24 @@
-"""A small coverage-guided fuzzer: inputs that reach new lines are kept and changed further."""
+"""A small coverage-guided fuzzer: inputs that reach new lines of slanted are kept and changed."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import CodeType, FrameType
+from typing import Any
 
-from fuzz.coverage import make_coverage
 from fuzz.mutate import mutate
 from fuzz.target import Finding, Target, attempt
 
 
 @dataclass
 class Outcome:
-    """What a run came to."""
+    """What a run did and found."""
 
     target: str
     executions: int = 0
@@ -43,15 +46,15 @@ def fuzz(
     runs, seconds
         When to stop, whichever comes first.
     seed
-        Of all choices.
+        Seed of all random choices.
     guided
-        Whether to look for new lines, which takes time; without it seeds alone are changed, and a
-        run of a given number is the same on every machine.
+        Whether to look for new lines, which takes time. Without it only the seeds are changed, and
+        a given number of runs is the same on every machine.
     until_found
-        Whether the first finding ends the run.
+        Whether to stop at the first finding.
     """
     draw = Random(f"{target.name} {seed}")
-    coverage = make_coverage()
+    coverage = LineMonitor() if sys.version_info >= (3, 12) else LineTracer()
     corpus = target.seeds()
     outcome = Outcome(target.name)
     start = time.monotonic()
@@ -62,10 +65,7 @@ def fuzz(
         )  # fmt: skip
         outcome.executions += 1
         try:
-            if guided:
-                with coverage:
-                    attempt(target, data)
-            else:
+            with coverage if guided else nullcontext():
                 attempt(target, data)
         except Finding as finding:
             outcome.findings.setdefault(str(finding)[:80], data)
@@ -79,7 +79,7 @@ def fuzz(
 
 
 def keep_findings(outcome: Outcome, folder: Path) -> list[Path]:
-    """Write the inputs of findings, named by their content."""
+    """Write the inputs of findings to files named by their content."""
     files = []
     for data in outcome.findings.values():
         file = folder / f"{outcome.target}-{hashlib.sha256(data).hexdigest()[:12]}"
@@ -87,3 +87,68 @@ def keep_findings(outcome: Outcome, folder: Path) -> list[Path]:
         file.write_bytes(data)
         files.append(file)
     return files
+
+
+def _is_ours(code: CodeType) -> bool:
+    return "/slanted/" in code.co_filename
+
+
+class LineTracer:
+    """Records steps from line to line in slanted, by ``sys.settrace``."""
+
+    def __init__(self) -> None:
+        self.seen: set[tuple[CodeType, int, int]] = set()
+        self._before = 0
+
+    def __enter__(self) -> None:
+        self._before = len(self.seen)
+        self._start()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the last input made a step that none made before."""
+        return len(self.seen) > self._before
+
+    def _start(self) -> None:
+        sys.settrace(self._call)
+
+    def _stop(self) -> None:
+        sys.settrace(None)
+
+    def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not _is_ours(frame.f_code):
+            return None
+        last = 0
+
+        def line(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal last
+            if event == "line":
+                self.seen.add((frame.f_code, last, frame.f_lineno))
+                last = frame.f_lineno
+            return line
+
+        return line
+
+
+class LineMonitor(LineTracer):
+    """Records lines by ``sys.monitoring``, which costs nothing for lines seen before."""
+
+    TOOL = 4
+
+    def _start(self) -> None:
+        events = sys.monitoring.events
+        sys.monitoring.use_tool_id(self.TOOL, "slanted-fuzz")
+        sys.monitoring.register_callback(self.TOOL, events.LINE, self._line)
+        sys.monitoring.set_events(self.TOOL, events.LINE)
+
+    def _stop(self) -> None:
+        sys.monitoring.set_events(self.TOOL, 0)
+        sys.monitoring.free_tool_id(self.TOOL)
+
+    def _line(self, code: CodeType, number: int) -> Any:
+        if _is_ours(code):
+            self.seen.add((code, 0, number))
+        return sys.monitoring.DISABLE

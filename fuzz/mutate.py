@@ -1,4 +1,4 @@
-"""Changes of bytes, drawn at random: the usual ones, and words of the format."""
+"""Random changes of bytes: bits, numbers, parts cut and copied, and words of the format."""
 
 from __future__ import annotations
 
@@ -11,40 +11,14 @@ from typing import Any
 NUMBERS = (0, 1, 2, 7, 8, 16, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1)
 WORDS = (b"nan", b"inf", b"-1", b"1e400", b"9" * 20, b"9" * 400, b"9" * 5000, b"[" * 2000)
 VALUES: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        0,
-        -1,
-        1.5,
-        2**31,
-        10**400,
-        float("nan"),
-        float("inf"),
-        "",
-        "x",
-        "\x1b[2J",
-        "../x",
-    ),
-    *([], [1, 2], [[]], {}, {"a": 1}, "9" * 3000),
+    *(None, True, 0, -1, 1.5, 2**31, 10**400, float("nan"), float("inf")),
+    *("", "x", "\x1b[2J", "../x", [], [1, 2], [[]], {}, {"a": 1}, "9" * 3000),
 )
 LONGEST = 50_000
 
 
 def mutate(data: bytes, other: bytes, tokens: tuple[bytes, ...], draw: Random) -> bytes:
-    """Return a changed input.
-
-    Parameters
-    ----------
-    data
-        What to change.
-    other
-        Another input, to take parts from.
-    tokens
-        Words of the format.
-    draw
-        Chooses.
-    """
+    """Return a change of `data`, perhaps with parts of another input or words of the format."""
     if data.startswith(b"{") and draw.random() < 0.6:
         with suppress(ValueError, RecursionError):
             tree = json.loads(data)
@@ -58,9 +32,9 @@ def mutate(data: bytes, other: bytes, tokens: tuple[bytes, ...], draw: Random) -
 
 
 def _change_tree(tree: Any, draw: Random) -> Any:
-    """Change one value of a tree of JSON, at any depth."""
+    """Change one value of a JSON tree, at any depth."""
     if draw.random() < 0.2 or not isinstance(tree, dict | list) or not tree:
-        return deepcopy(draw.choice(VALUES))  # what is put into a tree is changed there, too
+        return deepcopy(draw.choice(VALUES))  # later changes must not reach VALUES
     key = draw.choice(list(tree)) if isinstance(tree, dict) else draw.randrange(len(tree))
     if draw.random() < 0.1:
         del tree[key]

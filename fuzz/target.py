@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -13,9 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from slanted.errors import SlantedError
+
 SECONDS = 5.0
-"""Of CPU time: a busy machine is no fault of the input."""
+"""CPU time, because a busy machine is not the input's fault."""
 WAITING_SECONDS = 60.0
+"""Time by the clock."""
 MEGABYTES = 600
 LONGEST_MESSAGE = 1200
 
@@ -31,11 +36,11 @@ class Target:
     name
         For the command line.
     read
-        Gets a folder of its own and the bytes; puts them in a file and reads it.
+        Gets a folder of its own and the bytes, writes them to a file and reads it.
     seeds
-        Makes the first inputs, by code.
+        Makes the first inputs.
     tokens
-        What mutations may insert: words of the format.
+        Words of the format, which mutations may insert.
     """
 
     name: str
@@ -44,12 +49,28 @@ class Target:
     tokens: tuple[bytes, ...] = ()
 
 
-class Finding(Exception):  # noqa: N818 - it is no error of ours
-    """An input did what none may do."""
+def file_target(
+    name: str,
+    file_name: str,
+    read: Callable[[Path], object],
+    seeds: Callable[[], list[bytes]],
+    tokens: tuple[bytes, ...] = (),
+) -> Target:
+    """Return a target whose input is the content of one file, which `read` is called with."""
+
+    def read_bytes(folder: Path, data: bytes) -> None:
+        (folder / file_name).write_bytes(data)
+        read(folder / file_name)
+
+    return Target(name, read_bytes, seeds, tokens)
+
+
+class Finding(Exception):  # noqa: N818 - the error is in what was fuzzed
+    """An input did what no input may do."""
 
 
 class _TooSlow(BaseException):
-    """Not an Exception: parsers that catch too much must not catch it."""
+    """Not an Exception, so that parsers that catch too much do not catch it."""
 
 
 def attempt(target: Target, data: bytes) -> None:
@@ -60,8 +81,6 @@ def attempt(target: Target, data: bytes) -> None:
     Finding
         If it neither succeeds nor is refused in one sentence, in time and memory.
     """
-    from slanted.errors import SlantedError
-
     _warm_up(target)
     try:
         with _limits(), warnings.catch_warnings():
@@ -77,9 +96,7 @@ def attempt(target: Target, data: bytes) -> None:
 
 @cache
 def _warm_up(target: Target) -> None:
-    """Import and compile all that a target needs: that takes more than an input may."""
-    from slanted.errors import SlantedError
-
+    """Import and compile all that a target needs, which may take longer than the limit."""
     for data in target.seeds():
         with suppress(SlantedError):
             target.read(scratch(), data)
@@ -94,21 +111,16 @@ def _check_sentence(message: str) -> None:
 
 @cache
 def scratch() -> Path:
-    """Return a folder for the files of this process, in memory where there is such a place."""
+    """Return a folder for the files of this process, in memory where the system allows it."""
     memory = Path("/dev/shm")
-    holder = tempfile.TemporaryDirectory(
-        prefix="slanted-fuzz-", dir=memory if memory.is_dir() else None
-    )
-    _HOLDERS.append(holder)  # removed with the process
-    return Path(holder.name)
-
-
-_HOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+    folder = tempfile.mkdtemp(prefix="slanted-fuzz-", dir=memory if memory.is_dir() else None)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @contextmanager
 def _limits() -> Iterator[None]:
-    """Raise where an input takes too long, and let no allocation pass a limit."""
+    """Raise if an input takes too long, and let allocations beyond the limit fail."""
     before = [signal.signal(number, _alarm) for number in (signal.SIGALRM, signal.SIGPROF)]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = _address_space() + MEGABYTES * 2**20
@@ -126,7 +138,7 @@ def _limits() -> Iterator[None]:
 
 
 def _alarm(number: int, _: object) -> None:
-    # A process that somebody stops for a while waits, too: then the input is not to blame.
+    # The message says which, because a process that was stopped for a while has waited too.
     waited = number == signal.SIGALRM
     raise _TooSlow(f"{WAITING_SECONDS:g} s by the clock" if waited else f"{SECONDS:g} s")
 

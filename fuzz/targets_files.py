@@ -1,16 +1,19 @@
-"""Targets that are one file each: images, maps, calibrations, settings, manifests."""
+"""Targets whose input is one file: images, maps, calibrations, settings, manifests."""
 
 from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from fuzz.target import Target
+from fuzz.target import Target, file_target
+from slanted.errors import SlantedError
 
+Seeds = Callable[[], list[bytes]]
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -26,7 +29,7 @@ def _encoded(suffix: str, *pictures: np.ndarray, options: tuple[int, ...] = ()) 
 
 
 def mended_png(data: bytes) -> bytes:
-    """Return a PNG with right checksums, so that changes reach what lies behind them."""
+    """Return a PNG with correct checksums, so that changes reach the code behind them."""
     if not data.startswith(PNG):
         return data
     parts, at = [PNG], len(PNG)
@@ -38,13 +41,11 @@ def mended_png(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def read_as_image(folder: Path, data: bytes) -> None:
+def read_image_file(file: Path) -> None:
     """Read an image in the three ways there are."""
-    from slanted.errors import SlantedError
     from slanted.io import describe, read_image, read_labels
 
-    file = folder / "input.img"
-    file.write_bytes(mended_png(data))
+    file.write_bytes(mended_png(file.read_bytes()))
     with suppress(SlantedError):
         image = read_image(file)
         assert image.dtype in (np.uint8, np.uint16)
@@ -55,28 +56,25 @@ def read_as_image(folder: Path, data: bytes) -> None:
     describe(file)
 
 
-def _read_as_map(suffix: str) -> object:
-    def read(folder: Path, data: bytes) -> None:
-        from slanted.errors import SlantedError
-        from slanted.io import describe, read_disparity, read_labels
+def read_map_file(file: Path) -> None:
+    """Read a disparity map with and without options, then as labels, then describe it."""
+    from slanted.io import describe, read_disparity, read_labels
 
-        file = folder / f"map{suffix}"
-        file.write_bytes(mended_png(data))
-        for options in ({}, {"allow_negative": True, "scale": 2.0}):
-            with suppress(SlantedError):
-                disparity = read_disparity(file, **options)
-                assert disparity.dtype == np.float32
-                assert disparity.ndim == 2
-                assert np.isfinite(disparity).any()
+    file.write_bytes(mended_png(file.read_bytes()))
+    for options in ({}, {"allow_negative": True, "scale": 2.0}):
         with suppress(SlantedError):
-            read_labels(file)
-        describe(file)
-
-    return read
+            disparity = read_disparity(file, **options)
+            assert disparity.dtype == np.float32
+            assert disparity.ndim == 2
+            assert np.isfinite(disparity).any()
+    with suppress(SlantedError):
+        read_labels(file)
+    describe(file)
 
 
 def _maps(suffix: str) -> list[bytes]:
-    from slanted.io import npy, pfm
+    from slanted.io import pfm
+    from slanted.io.arrays import encode_npy
 
     disparity = _picture(1, np.float32) / 2
     disparity[2, 3:] = np.nan
@@ -85,7 +83,7 @@ def _maps(suffix: str) -> list[bytes]:
         return [pfm.encode(disparity), other]
     if suffix == ".npy":
         arrays = (disparity, disparity.astype("f8").T, np.arange(6).reshape(2, 3), np.zeros((0, 4)))
-        return [npy.encode(array) for array in arrays]
+        return [encode_npy(array) for array in arrays]
     if suffix == ".tiff":
         return _encoded(".tiff", disparity) + _encoded(".tiff", disparity.astype(np.float64))
     if suffix == ".pgm":
@@ -119,13 +117,10 @@ YAML_WORDS = (
 )
 
 
-def read_as_calibration(folder: Path, data: bytes) -> None:
-    """Read one file as that of one camera, of both, and tell what it is."""
-    from slanted.errors import SlantedError
+def read_calibration_file(file: Path) -> None:
+    """Read one file as that of one camera and of both, and describe it."""
     from slanted.io import describe, read_calibration
 
-    file = folder / "calib_left.yaml"
-    file.write_bytes(data)
     for options in ({}, {"right": file}, {"baseline_unit_meters": 0.001}):
         with suppress(SlantedError):
             read_calibration(file, **options).depth(np.float32([[1, 0, -5, np.nan]]))
@@ -139,29 +134,25 @@ def _settings_seeds() -> list[bytes]:
     return [Settings().to_toml().encode(), b"seed = 3\n[matching]\nmethod = 'sgbm'\n", origin]
 
 
-def read_as_settings(folder: Path, data: bytes) -> None:
+def read_settings_file(file: Path) -> None:
     """Read settings, weights, and values as the command line gets them."""
-    from slanted.errors import SlantedError
     from slanted.learning.weights_file import read_origin
     from slanted.settings import Settings
 
-    file = folder / "settings.toml"
-    file.write_bytes(data)
     with suppress(SlantedError):
         read_origin(file)
-    key, _, value = data.decode("latin-1").strip().rpartition("\n")[2].partition("=")
+    last = file.read_bytes().decode("latin-1").strip().rpartition("\n")[2]
+    key, _, value = last.partition("=")
     with suppress(SlantedError):
         Settings().with_text({key.strip(): value.strip()})
     Settings.load(file)
 
 
-def read_as_space(folder: Path, data: bytes) -> None:
+def read_space_file(file: Path) -> None:
     """Read a search space of ``slanted tune``."""
     from slanted.research.tuning.search_space import load_space
     from slanted.settings import Settings
 
-    file = folder / "space.toml"
-    file.write_bytes(data)
     for dimension in load_space(file, Settings()):
         dimension.at(0.3)
 
@@ -172,13 +163,11 @@ MANIFESTS = (
 )
 
 
-def read_as_manifest(folder: Path, data: bytes) -> None:
+def read_manifest_file(file: Path) -> None:
     """Read a manifest, and ask where its results would go."""
     from slanted.batch.pairs import find_pairs, output_folder
 
-    file = folder / "pairs.csv"
-    file.write_bytes(data)
-    output = folder / "out"
+    output = file.parent / "out"
     for pair in find_pairs(file, output):
         pair.frame()
         place = output_folder(output, pair.name)
@@ -196,26 +185,29 @@ def _written() -> list[bytes]:
     return [head + gltf, ply, b"v 0 0 0\nf 1 1 1\n", table, row * 2, row, page]
 
 
-def read_as_written(folder: Path, data: bytes) -> None:
-    """Tell what a mesh, a table, a record or a page is."""
-    from slanted.errors import SlantedError
+def describe_as_each(folder: Path, data: bytes) -> None:
+    """Describe a mesh, table, record or page, whatever its suffix says."""
     from slanted.io import describe
 
-    told = 0
-    for suffix in (".glb", ".obj", ".csv", ".jsonl", ".json", ".html"):
+    refusals = []
+    suffixes = (".glb", ".obj", ".csv", ".jsonl", ".json", ".html")
+    for suffix in suffixes:
         file = folder / f"written{suffix}"
         file.write_bytes(data)
         try:
             assert describe(file)["meaning"]
-            told += 1
         except SlantedError as error:
-            refusal = error
-    if not told:
-        raise refusal
+            refusals.append(error)
+    if len(refusals) == len(suffixes):
+        raise refusals[-1]
 
 
-def _image_target(name: str, suffix: str, *pictures: np.ndarray) -> Target:
-    return Target(name, read_as_image, lambda: _encoded(suffix, *pictures))
+def _image_target(name: str, seeds: Seeds, tokens: tuple[bytes, ...] = ()) -> Target:
+    return file_target(name, "input.img", read_image_file, seeds, tokens)
+
+
+def _map_target(name: str, suffix: str, tokens: tuple[bytes, ...] = ()) -> Target:
+    return file_target(name, f"map{suffix}", read_map_file, lambda: _maps(suffix), tokens)
 
 
 def _tiffs() -> list[bytes]:
@@ -229,26 +221,30 @@ def _tiffs() -> list[bytes]:
 _WORDS_OF_SETTINGS = (b"matching", b"auto", b"true", b"[a.b]", b"= ", b"{a=1}", b"2020-01-01")
 
 FILES = (
-    _image_target("png", ".png", _picture(1), _picture(3), _picture(4), _picture(3, np.uint16)),
-    _image_target("jpeg", ".jpg", _picture(1), _picture(3)),
-    _image_target("bmp", ".bmp", _picture(1), _picture(3)),
-    Target("tiff", read_as_image, _tiffs),
-    Target("pnm", read_as_image, lambda: [*_maps(".pgm"), *_encoded(".ppm", _picture(3)),
-           b"P3 1 2 65535 1 2 3 400 500 65535"], (b"P2", b"P3", b"P5", b"P6", b"#\n", b" 65535 ")),
-    Target("pfm", _read_as_map(".pfm"), lambda: _maps(".pfm"), (b"Pf\n", b"PF\n", b"-1.0\n")),
-    Target("npy", _read_as_map(".npy"), lambda: _maps(".npy"),
-           (b"'descr'", b"'shape': (", b"'<f4'", b"'|O'", b"True", b"-" * 3000, b"(0, 9999")),
-    Target("kitti", _read_as_map(".png"), lambda: _maps(".png")),
-    Target("float-tiff", _read_as_map(".tiff"), lambda: _maps(".tiff")),
-    Target("middlebury", _read_as_map(".pgm"), lambda: _maps(".pgm")),
-    Target("calibration", read_as_calibration, lambda: list(CALIBRATIONS), YAML_WORDS),
-    Target("settings", read_as_settings, _settings_seeds, _WORDS_OF_SETTINGS),
-    Target("space", read_as_space,
-           lambda: [b"[model]\ntruncation = '2:6:log'\n[inference]\nparticles = [4, 8, 10]\n"],
-           (*_WORDS_OF_SETTINGS, b"x0.5:x2", b":log")),
-    Target("written", read_as_written, _written,
+    _image_target("png", lambda: _encoded(
+        ".png", _picture(1), _picture(3), _picture(4), _picture(3, np.uint16))),
+    _image_target("jpeg", lambda: _encoded(".jpg", _picture(1), _picture(3))),
+    _image_target("bmp", lambda: _encoded(".bmp", _picture(1), _picture(3))),
+    _image_target("tiff", _tiffs),
+    _image_target("pnm", lambda: [*_maps(".pgm"), *_encoded(".ppm", _picture(3)),
+                                  b"P3 1 2 65535 1 2 3 400 500 65535"],
+                  (b"P2", b"P3", b"P5", b"P6", b"#\n", b" 65535 ")),
+    _map_target("pfm", ".pfm", (b"Pf\n", b"PF\n", b"-1.0\n")),
+    _map_target("npy", ".npy", (b"'descr'", b"'shape': (", b"'<f4'", b"'|O'", b"True", b"-" * 3000,
+                                b"(0, 9999")),
+    _map_target("kitti", ".png"),
+    _map_target("float-tiff", ".tiff"),
+    _map_target("middlebury", ".pgm"),
+    file_target("calibration", "calib_left.yaml", read_calibration_file,
+                lambda: list(CALIBRATIONS), YAML_WORDS),
+    file_target("settings", "settings.toml", read_settings_file, _settings_seeds,
+                _WORDS_OF_SETTINGS),
+    file_target("space", "space.toml", read_space_file,
+                lambda: [b"[model]\ntruncation = '2:6:log'\n[inference]\nparticles = [4, 8, 10]\n"],
+                (*_WORDS_OF_SETTINGS, b"x0.5:x2", b":log")),
+    Target("written", describe_as_each, _written,
            (b"glTF", b'"count":', b"[", b"{", b"<title>", b"\nv ", b"\nf ", b"element face 9",
             b"name,status", b"NaN", b"1e999")),
-    Target("manifest", read_as_manifest, lambda: list(MANIFESTS),
-           (b"left", b"right", b"name", b"../", b"/", b"\0", b'"', b".", b"failures", b"\n")),
+    file_target("manifest", "pairs.csv", read_manifest_file, lambda: list(MANIFESTS),
+                (b"left", b"right", b"name", b"../", b"/", b"\0", b'"', b".", b"failures", b"\n")),
 )  # fmt: skip

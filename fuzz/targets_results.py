@@ -1,19 +1,20 @@
-"""Targets inside a folder that a run wrote: its record, its arrays, a checkpoint, a log."""
+"""Targets within a folder that slanted wrote: a record, arrays, a checkpoint, a log."""
 
 from __future__ import annotations
 
 import io
 import json
-import shutil
 import tempfile
 import zipfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fuzz.target import Target
+from fuzz.target import Target, file_target
+from slanted.errors import SlantedError
 
 MEMBERS = ("segments", "matched", "planes", "labels", "initial_planes", "confidence", "histograms",
            "chi_squared", "weights")  # fmt: skip
@@ -56,14 +57,8 @@ def _open(folder: Path, changed: dict[str, bytes]) -> None:
             (place / name).write_bytes(result_folder()[name])
 
 
-def read_as_record(folder: Path, data: bytes) -> None:
-    """Open a result whose ``run.json`` is the input."""
-    _open(folder, {"run.json": data})
-
-
 def read_as_npz(folder: Path, data: bytes) -> None:
-    """Tell what ``result.npz`` is, and open a result that has it."""
-    from slanted.errors import SlantedError
+    """Describe the input as an archive, and open a result whose arrays it holds."""
     from slanted.io import describe
 
     file = folder / "arrays.npz"
@@ -74,7 +69,7 @@ def read_as_npz(folder: Path, data: bytes) -> None:
 
 
 def read_as_member(folder: Path, data: bytes) -> None:
-    """Open a result one of whose arrays is the input: the first byte says which."""
+    """Open a result of which one array is the input; the first byte says which."""
     name = MEMBERS[data[0] % len(MEMBERS)] if data else MEMBERS[0]
     stream = io.BytesIO()
     with (
@@ -112,12 +107,10 @@ def read_as_checkpoint(folder: Path, data: bytes) -> None:
     checkpoint.load_messages(1)
 
 
-def read_as_batch_record(folder: Path, data: bytes) -> None:
-    """Read the record of a pair of a batch, and make a row of the summary."""
+def read_batch_record(file: Path) -> None:
+    """Read the record of a pair in a batch, and make a row of the summary."""
     from slanted.batch.records import is_same, read_record, row_of
 
-    file = folder / "record.json"
-    file.write_bytes(data)
     record = read_record(file)
     if record is not None:
         is_same(record, "a", "b")
@@ -134,42 +127,34 @@ def read_as_batch_summary(folder: Path, data: bytes) -> None:
     build_index(place, folder, "title", lambda name: None)
 
 
-def read_as_log(folder: Path, data: bytes) -> None:
+def read_log(file: Path) -> Any:
     """Read the log of a search."""
     from slanted.research.tuning.log import TuningLog
 
-    file = folder / "log.csv"
-    file.write_bytes(data)
-    TuningLog(file, "s", (), ())
+    return TuningLog(file, "s", (), ())
 
 
 def _log_seeds() -> list[bytes]:
-    from slanted.research.tuning.log import TuningLog
-
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "log.csv"
-        log = TuningLog(file, "s", (), ())
+        log = read_log(file)
         head = file.read_bytes()
     row = ",".join(["s", "0", "a pair", *["1.5"] * (len(log.columns) - 5), "2.0", ""])
     return [head, head + row.encode() + b"\n"]
-
-
-def clean(folder: Path) -> None:
-    """Remove what targets left."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 _JSON_WORDS = (b"null", b"{}", b"[]", b'"x"', b"1e999", b"-1", b"true", b'{"a": 1}', b"NaN",
                b'"energy": ', b'"iterations": [', b'"../../x"')  # fmt: skip
 
 RESULTS = (
-    Target("record", read_as_record, lambda: [result_folder()["run.json"]], _JSON_WORDS),
+    Target("record", lambda folder, data: _open(folder, {"run.json": data}),
+           lambda: [result_folder()["run.json"]], _JSON_WORDS),
     Target("npz", read_as_npz, lambda: [result_folder()["result.npz"]]),
     Target("arrays", read_as_member, _member_seeds, (b"'<f8'", b"'<i4'", b"'|O'", b"(0, 99999")),
     Target("checkpoint", read_as_checkpoint,
            lambda: [json.dumps({"messages": "messages-000001.npz",
                                 "evaluations": [_STEP]}).encode()], _JSON_WORDS),
-    Target("batch-record", read_as_batch_record,
+    file_target("batch-record", "record.json", read_batch_record,
            lambda: [json.dumps({"name": "a", "settings": "a", "inputs": "b", "warnings": ["w"],
                                 "versions": {"slanted": "1"}, "seconds": {"total": 1}}).encode()],
            _JSON_WORDS),
@@ -177,5 +162,5 @@ RESULTS = (
            lambda: [json.dumps({"name": "a/b", "status": "done", "width": 3, "energy": 1.5,
                                 "warnings": "w", "error": None}).encode()],
            (*_JSON_WORDS, b"../", b"\n")),
-    Target("log", read_as_log, _log_seeds, (b",", b"\n", b'"', b"s,0,")),
+    file_target("log", "log.csv", read_log, _log_seeds, (b",", b"\n", b'"', b"s,0,")),
 )  # fmt: skip

@@ -7,17 +7,17 @@ import tempfile
 from pathlib import Path
 
 INSTRUMENTED = (
-    *("slanted.io", "slanted.settings", "slanted.settings.fields", "slanted.errors"),
+    *("slanted.io", "slanted.settings", "slanted.settings.fields"),
     *("slanted.batch", "slanted.output.stored", "slanted.result_folder", "slanted.research.tuning"),
     *("slanted.learning.checkpoint", "slanted.learning.weights_file", "slanted.viewer"),
 )
-"""Parsers; Numba cannot compile kernels that atheris has changed."""
+"""Parsers only, because Numba cannot compile kernels that atheris has instrumented."""
 
 
 def run(name: str, runs: int, seconds: float, seed: int, artifacts: Path) -> None:
-    """Fuzz one target until the limits or the first finding; does not return.
+    """Fuzz one target until a limit or the first finding is reached; does not return.
 
-    libFuzzer prints its statistics and the finding to stderr, and keeps the input in `artifacts`.
+    libFuzzer prints its statistics and the finding to stderr, and saves the input in `artifacts`.
     """
     import atheris
 

@@ -18,7 +18,8 @@ from slanted.batch.pairs import find_pairs, output_folder
 from slanted.cli import main
 from slanted.errors import FileError, InputError, SlantedError
 from slanted.images.checks import check_image
-from slanted.io import npy, read_bytes, read_calibration, read_disparity, read_image
+from slanted.io import read_bytes, read_calibration, read_disparity, read_image
+from slanted.io.arrays import encode_npy
 from slanted.result import Result
 from slanted.result_folder import open_result
 from slanted.settings import Settings
@@ -188,7 +189,7 @@ def test_arrays_of_objects_are_not_unpickled(result, monkeypatch):
 @pytest.mark.parametrize("name", ["matched", "planes", "labels", "histograms", "weights"])
 def test_what_does_not_fit_is_never_unpacked(result, name):
     kind = np.int32 if name == "labels" else np.float32
-    bomb = npy.encode(np.zeros((4000, 4000), kind))
+    bomb = encode_npy(np.zeros((4000, 4000), kind))
     rewrite(result, {f"{name}.npy": bomb})
     assert (result / "result.npz").stat().st_size < 10**6
     del bomb
@@ -197,20 +198,20 @@ def test_what_does_not_fit_is_never_unpacked(result, name):
 
 
 def test_what_is_not_asked_for_is_never_unpacked(result):
-    rewrite(result, {"extra.npy": npy.encode(np.zeros((4000, 4000), np.float32))})
+    rewrite(result, {"extra.npy": encode_npy(np.zeros((4000, 4000), np.float32))})
     with bounded():
         assert Result.load(result).regions.count > 1
 
 
 def test_segments_too_large_for_this_machine(result, monkeypatch):
-    rewrite(result, {"segments.npy": npy.encode(np.zeros((4000, 4000), np.int32))})
+    rewrite(result, {"segments.npy": encode_npy(np.zeros((4000, 4000), np.int32))})
     monkeypatch.setattr("slanted.runtime.memory.available_bytes", lambda: 2**28)
     with bounded(), pytest.raises(FileError, match=r"segments has shape \(4000, 4000\)"):
         Result.load(result)
 
 
 def test_a_member_that_is_longer_than_its_header_says(result):
-    data = npy.encode(np.zeros((4, 4), np.int32))
+    data = encode_npy(np.zeros((4, 4), np.int32))
     rewrite(result, {"segments.npy": data + bytes(50_000_000)})
     with bounded(), pytest.raises(FileError, match="bytes were announced"):
         Result.load(result)

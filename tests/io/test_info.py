@@ -91,7 +91,7 @@ def archive(path):
 
 WRITTEN = {
     "depth.npy": (lambda p: np.save(p, DISPARITY), {"meaning": "depth map of slanted: metres, NaN where unknown", "lowest": 1.5}),
-    "segments.npy": (lambda p: np.save(p, np.eye(3, dtype=np.int32)), {"meaning": "label image, as segments are (NumPy)", "highest": 1}),
+    "segments.npy": (lambda p: np.save(p, np.eye(3, dtype=np.int32)), {"meaning": "label image, such as segments (NumPy)", "highest": 1}),
     "depth.png": (lambda p: write_image(p, np.uint16([[0, 700], [900, 800]])), {"meaning": "depth image of slanted: millimetres, 0 where unknown", "lowest": 700, "known_share": 0.75}),
     "disparity.png": (lambda p: write_image(p, np.full((4, 4), 512, np.uint16)), {"meaning": "KITTI disparity map", "lowest": 2.0}),
     "planes.npy": (lambda p: np.save(p, np.arange(4)), {"shape": "4", "lowest": 0, "highest": 3}),
@@ -103,13 +103,13 @@ WRITTEN = {
     "mesh.mtl": (lambda p: p.write_text("newmtl a"), {"format": "MTL"}),
     "report.html": (lambda p: p.write_text(page("a < b", [])), {"meaning": "report of slanted; open it in a browser", "title": "a < b"}),
     "other.html": (lambda p: p.write_text("<html>"), {"meaning": "web page"}),
-    "summary.csv": (lambda p: p.write_text(SUMMARY), {"meaning": "summary of a batch, a line a pair", **COUNTS}),
+    "summary.csv": (lambda p: p.write_text(SUMMARY), {"meaning": "summary of a batch, one line for each pair", **COUNTS}),
     "pairs.csv": (lambda p: p.write_text("left, right\na.png,b.png\n"), {"meaning": "manifest of pairs, for `slanted batch`", "rows": 1}),
     "summary.jsonl": (lambda p: p.write_text('{"name": "a", "status": "waiting"}\n'), {"pairs": 1, "waiting": 1}),
     "run.json": (lambda p: p.write_text('{"features": {}, "segments": 7}'), {"meaning": "record of a result", "segments": 7}),
     "record.json": (lambda p: p.write_text('{"status": "failed", "error": "why"}'), {"meaning": "record of a pair of a batch", "error": "why"}),
     "split.json": (lambda p: p.write_text("[]"), {"meaning": "record of a run or a dataset"}),
-    "broken.json": (lambda p: p.write_text("{"), {"meaning": "damaged, or no such file"}),
+    "broken.json": (lambda p: p.write_text("{"), {"meaning": "damaged, or not JSON"}),
     "batch.lock": (lambda p: p.write_bytes(b""), {"meaning": "mark of a folder that `slanted batch` writes to"}),
 }  # fmt: skip
 

@@ -39,14 +39,14 @@ COLUMNS = (
 
 def settings_digest(settings: Settings) -> str:
     """Return a short name of the settings that results depend on: all but the threads."""
-    from slanted.io.digests import digest
+    from slanted.io.files import digest
 
     return digest(replace(settings, threads=None).identity())
 
 
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:
     """Return a short name of what a pair is made from: its files and, in a sequence, the last."""
-    from slanted.io.digests import digest, file_digest
+    from slanted.io.files import digest, file_digest
 
     return digest(file_digest(left), file_digest(right), before)
 

@@ -180,7 +180,7 @@ def _remembered(before: Path | None) -> PreviousFrame | None:
     if before is None:
         return None
     from slanted.inference.previous_frame import PreviousFrame
-    from slanted.io.npz import StoredArrays
+    from slanted.io.arrays import StoredArrays
     from slanted.output.stored import ARRAYS, EXPECTED, read_segments
 
     with StoredArrays(before / ARRAYS, EXPECTED) as stored:

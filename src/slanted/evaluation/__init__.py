@@ -1,4 +1,4 @@
-"""Scoring disparity maps on the public stereo benchmarks."""
+"""Scores of disparity maps, and the public stereo benchmarks."""
 
 from slanted.evaluation.datasets import DATASETS, Frame, find_frames
 from slanted.evaluation.metrics import METRIC_NAMES, evaluate, mean_metrics

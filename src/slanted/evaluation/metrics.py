@@ -1,7 +1,7 @@
 """Error measures of a disparity map, named by their rule.
 
-Two benchmarks count "bad pixels" in different ways, and papers quote both as one "error"; here the
-name says which rule was used and over which pixels:
+Benchmarks count "bad pixels" in different ways, and papers call all of them "error"; here the name
+of a metric says which rule was used and over which pixels:
 
 ============== ==================================================================================
 ``out-kpx``    percent of ground-truth pixels with an error greater than k pixels, k = 1 … 5
@@ -14,9 +14,9 @@ name says which rule was used and over which pixels:
 ============== ==================================================================================
 
 ``-noc`` counts the pixels visible in both views, ``-all`` every pixel with ground truth. A
-ground-truth pixel *without* an estimate is an outlier of ``out-kpx`` and ``D1``: leaving it out
-would reward a matcher for silence. KITTI fills such holes first; to score as it does, pass
-the result of :func:`slanted.matching.interpolation.interpolate_background`.
+ground-truth pixel *without* an estimate counts as an outlier in ``out-kpx`` and ``D1``; otherwise a
+matcher could score well by leaving out what is difficult. KITTI fills such holes first; to score as
+it does, pass the result of :func:`slanted.matching.interpolation.interpolate_background`.
 
 References
 ----------
@@ -39,7 +39,7 @@ from slanted.images.disparity_map import as_disparity_map
 
 OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
 D1_PIXELS = 3.0
-D1_ONE_IN = 20.0  # 5 % of the ground truth, as a whole number so that the test below is exact
+D1_ONE_IN = 20.0  # 5 % is one in 20; a whole number makes the comparison below exact
 
 _RULES = (*(f"out-{k}px" for k in OUTLIER_THRESHOLDS), "D1", "epe", "rms", "density")
 _REGIONS = ("noc", "all")
@@ -63,9 +63,9 @@ def evaluate(
     ground_truth
         (H, W) true disparity in pixels, NaN where unknown.
     ground_truth_noc
-        What is visible in both views: either a second ground-truth map, scored on its own values
-        as the KITTI development kit does, or a Boolean mask of `ground_truth`. Without it the
-        result has no ``-noc`` keys.
+        What is visible in both views: either a second ground-truth map, whose own values are used
+        as in the KITTI development kit, or a Boolean mask of `ground_truth`. Without it the result
+        has no ``-noc`` keys.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def evaluate(
 
 
 def mean_metrics(frames: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean over frames of each metric, every frame with the same weight.
+    """Return the mean of each metric over frames, every frame with the same weight.
 
     A frame that lacks a metric, or has NaN for it (``epe`` of an empty estimate), is left out of
     the mean of that metric alone; a metric that no frame has as a number is NaN.
@@ -149,9 +149,9 @@ def _scores(
     error = np.abs(estimate[counted] - target)
     known = ~np.isnan(error)
     known_error = error[known]
-    error[~known] = np.inf  # beyond every threshold
+    error[~known] = np.inf  # an outlier at every threshold
     scores = {f"out-{k}px": _percent(error > k) for k in OUTLIER_THRESHOLDS}
-    # A product and not the ratio: exact at 5 %, and defined where the true disparity is 0.
+    # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
     scores["D1"] = _percent((error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target)))
     scores["epe"] = float(known_error.mean()) if known.any() else float("nan")
     scores["rms"] = float(np.sqrt(np.mean(known_error**2))) if known.any() else float("nan")

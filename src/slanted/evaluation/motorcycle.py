@@ -1,4 +1,4 @@
-"""Middlebury 2014 Motorcycle as it ships inside scikit-image: a real pair without a download."""
+"""Middlebury 2014 Motorcycle, a real pair that ships with scikit-image and needs no download."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ CALIBRATION = Calibration(
     baseline_meters=0.193001,
     doffs_pixels=31.086,
 )
-"""Of the images at the size that scikit-image ships, from its own documentation."""
+"""For the images at the size that scikit-image ships; the numbers are from its documentation."""
 
 
 def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:
-    """Return the left and right image and the disparity of the left one, NaN where unknown."""
+    """Return the left image, the right image, and the left disparity with NaN where unknown."""
     from skimage.data import stereo_motorcycle
 
     left, right, disparity = stereo_motorcycle()

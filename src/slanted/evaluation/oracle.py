@@ -1,4 +1,4 @@
-"""The best that one plane a segment can do: planes fitted to ground truth (paper §4, "Oracle")."""
+"""The best result with one plane per segment: planes fitted to ground truth (paper §4, Oracle)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 INLIER = 3.0
-"""Pixels: what out-3px counts."""
+"""Pixels; the threshold of out-3px."""
 REACHES = (12.0, 6.0, 4.5, 3.5, INLIER, INLIER, INLIER)
-"""Residuals of the pixels fitted in each round."""
+"""Largest residual, in pixels, of the pixels that each round fits."""
 QUANTILES = (0.1, 0.5, 0.9)
 LEVELLING = 1e-3
-"""Pulls the slopes of a segment with few or collinear pixels to zero."""
+"""Pulls the slopes of a segment with few or collinear pixels towards zero."""
 
 
 def oracle_disparity(
@@ -24,9 +24,9 @@ def oracle_disparity(
 ) -> NDArray[np.float32]:
     """Fit a plane to the ground truth in every segment and draw the planes.
 
-    Of several robust fits the one with the most pixels within 3 px is taken. The paper does not say
-    how it fits; a plain least-squares fit is pulled away in segments that straddle a depth edge,
-    which is not what an upper bound should measure.
+    Among several robust fits, the one with the most pixels within 3 px wins. The paper does not say
+    how it fits. Plain least squares is pulled away in segments that straddle a depth edge, which is
+    not what an upper bound should measure.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def oracle_disparity(
 
 @dataclass(frozen=True)
 class _Points:
-    """The pixels with ground truth, about the means of their segments."""
+    """The pixels with ground truth, relative to the mean pixel of their segment."""
 
     count: int
     segment: NDArray[np.int32]
@@ -88,7 +88,7 @@ class _Points:
         return np.asarray(np.abs(a * self.u + b * self.v + c - self.truth))
 
     def starts(self) -> Iterator[Floats]:
-        """Yield least squares over all, and level planes at some quantiles of each segment."""
+        """Yield least-squares planes, then level planes at some quantiles of each segment."""
         yield self.fit(np.ones(len(self.truth), bool), np.zeros((self.count, 3)))
         order = np.lexsort((self.truth, self.segment))
         ends = np.cumsum(self.size).astype(np.int64)
@@ -100,7 +100,7 @@ class _Points:
             yield level
 
     def fit(self, chosen: NDArray[np.bool_], otherwise: Floats) -> Floats:
-        """Fit the chosen pixels by least squares; a segment with none keeps its plane."""
+        """Fit the chosen pixels by least squares; a segment without any gets `otherwise`."""
         weight = chosen.astype(np.float64)
         features = (self.u, self.v, np.ones(len(self.truth)))
         normal = np.zeros((self.count, 3, 3))

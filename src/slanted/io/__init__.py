@@ -1,4 +1,4 @@
-"""Files in and out: images, disparity maps, calibrations and point clouds.
+"""Reading and writing files: images, disparity maps, calibrations and point clouds.
 
 The names in ``__init__.pyi`` are imported when first used, so that a command that only prints its
 help does not load OpenCV.

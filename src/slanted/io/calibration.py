@@ -25,10 +25,10 @@ class Calibration:
     baseline_meters
         Distance between the cameras.
     doffs_pixels
-        Principal point of the right camera minus that of the left, in x: the negated disparity of a
-        point at infinity.
+        Principal point of the right camera minus that of the left, in x. A point at infinity has
+        the disparity −doffs.
     image_size
-        Width and height of the images that it is for, if known.
+        Width and height of the images, if known.
     """
 
     fx_pixels: float
@@ -52,19 +52,14 @@ class Calibration:
     def depth(
         self, disparity: NDArray[np.floating[Any]], least: float = 0.0
     ) -> NDArray[np.float32]:
-        """Return the depth of every pixel.
+        """Return the depth of every pixel in metres, NaN where unknown or behind the camera.
 
         Parameters
         ----------
         disparity
             Pixels, NaN or infinite where unknown.
         least
-            Pixels above the disparity of infinity: what has less is taken for unknown.
-
-        Returns
-        -------
-        NDArray[np.float32]
-            Metres, NaN where unknown or where no point in front of the camera has the disparity.
+            A disparity less than this many pixels above that of infinity counts as unknown.
         """
         shifted = np.asarray(disparity, dtype=np.float64) + self.doffs_pixels
         is_in_front = np.isfinite(shifted) & (shifted > 0) & (shifted >= least)
@@ -75,20 +70,7 @@ class Calibration:
     def points(
         self, disparity: NDArray[np.floating[Any]], least: float = 0.0
     ) -> NDArray[np.float32]:
-        """Return the position of every pixel in the left camera's coordinates.
-
-        Parameters
-        ----------
-        disparity
-            ``(H, W)``, pixels, NaN where unknown.
-        least
-            As for `depth`.
-
-        Returns
-        -------
-        NDArray[np.float32]
-            ``(H, W, 3)``, metres: X right, Y down, Z forward; NaN where unknown.
-        """
+        """Return the position of every pixel of an ``(H, W)`` map; see `positions`."""
         disparity = np.asarray(disparity)
         if disparity.ndim != 2:
             raise InputError(f"disparity: expected shape (H, W), got {disparity.shape}")
@@ -102,14 +84,14 @@ class Calibration:
         disparity: NDArray[np.floating[Any]],
         least: float = 0.0,
     ) -> NDArray[np.float32]:
-        """Return where points of the left image are.
+        """Return the positions of points of the left image, in the left camera's coordinates.
 
         Parameters
         ----------
         u, v
-            Column and row, pixels; they need not be whole.
+            Column and row, pixels; fractions are allowed.
         disparity
-            Of each; shapes must fit each other as NumPy has it.
+            Disparity of each point; the three shapes must broadcast.
         least
             As for `depth`.
 

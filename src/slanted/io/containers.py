@@ -1,8 +1,8 @@
-"""What an image file says about itself, and whether all of it is there.
+"""Recognising an image file by its content, and checking that all of it is there.
 
-Decoders disagree about damaged files: some give up, some print to stderr, and some return an image
-whose lower half is grey. A stereo method would match that grey happily. So the container is walked
-to its end before any decoder sees it.
+Decoders treat damaged files in different ways: some give up, some print to stderr, and some return
+an image whose lower half is grey, which a stereo method would match without complaint. So each file
+is walked to its end before a decoder gets it.
 """
 
 from __future__ import annotations
@@ -10,71 +10,31 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from slanted.errors import FileError
 from slanted.io import pnm, tiff
-
-MAX_PIXELS = 2**29
+from slanted.io.image_header import ImageHeader, check_size, truncated
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}  # a palette (3) holds RGB
 _PNG_BITS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 
-_MOST_DEFLATE_UNPACKS = 1032
+_LARGEST_DEFLATE_RATIO = 1032
 
-# In coded pixels FF 00 is an escaped FF and FF D0–D7 are restart marks; anything else ends them.
+# In coded pixels FF 00 is an escaped FF and FF D0–D7 are restart marks; others end the pixels.
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_SCAN, _JPEG_END = 0xDA, 0xD9
 
 
-@dataclass(frozen=True)
-class ImageHeader:
-    """What the header of an image file says.
-
-    Parameters
-    ----------
-    format
-        ``"PNG"``, ``"JPEG"``, ``"TIFF"``, ``"PNM"`` or ``"BMP"``.
-    width_pixels, height_pixels
-        Size.
-    bits
-        Bits per sample as stored.
-    channels
-        Samples per pixel, alpha included; a palette counts as 3.
-    is_float
-        Whether samples are floating-point numbers.
-    """
-
-    format: str
-    width_pixels: int
-    height_pixels: int
-    bits: int
-    channels: int
-    is_float: bool = False
-
-
 def read_header(path: Path, data: bytes) -> ImageHeader:
-    """Recognise an image by its content and check that it is complete.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
-
-    Returns
-    -------
-    ImageHeader
-        What it holds.
+    """Return what an image file holds, recognised by its content.
 
     Raises
     ------
     FileError
-        If it is not an image of a known format, is cut off, damaged or absurdly large.
+        If it is not an image of a known format, is truncated, damaged or absurdly large.
     """
     for signature, parse in _PARSERS:
         if re.match(signature, data):
@@ -82,28 +42,13 @@ def read_header(path: Path, data: bytes) -> ImageHeader:
                 header = parse(path, data)
             except (struct.error, IndexError) as error:
                 raise truncated(path, "its header") from error
-            _check_size(path, header)
+            check_size(path, header)
             return header
     raise FileError(
         path,
         "is not an image that slanted reads; expected PNG, JPEG, TIFF, PPM, PGM or BMP content,"
         f" but the file starts with {data[:8]!r}",
     )
-
-
-def truncated(path: Path, where: str) -> FileError:
-    """Return the error for a file that ends too early."""
-    return FileError(path, f"the image is truncated, it ends within {where}; fetch it again")
-
-
-def _check_size(path: Path, header: ImageHeader) -> None:
-    width, height = header.width_pixels, header.height_pixels
-    if width < 1 or height < 1 or width * height > MAX_PIXELS:
-        raise FileError(
-            path,
-            f"expected an image of 1 to {MAX_PIXELS} pixels, but its header says {width} ×"
-            f" {height}; the file is damaged or must be split",
-        )
 
 
 def _parse_png(path: Path, data: bytes) -> ImageHeader:
@@ -115,8 +60,8 @@ def _parse_png(path: Path, data: bytes) -> ImageHeader:
             path, f"the PNG image is damaged, no image has colour type {colour} with {bits} bits"
         )
     header = ImageHeader("PNG", width, height, bits, _PNG_CHANNELS[colour])
-    # Before the walk: a header that lies about its size must not cost a checksum of everything.
-    _check_size(path, header)
+    # Checked before the walk, so that a header that lies about its size costs no checksums.
+    check_size(path, header)
     position, kind, seen, packed = len(_PNG_SIGNATURE), b"", set(), 0
     view = memoryview(data)
     while kind != b"IEND":
@@ -135,8 +80,8 @@ def _parse_png(path: Path, data: bytes) -> ImageHeader:
     if b"IDAT" not in seen or (colour == 3 and b"PLTE" not in seen):
         raise FileError(path, "the PNG image is damaged, its pixels or palette are missing")
     samples = 1 if colour == 3 else _PNG_CHANNELS[colour]
-    # Decoders make room for all pixels before they look: a few bytes must not ask for gigabytes.
-    if width * height * samples * bits > 8 * _MOST_DEFLATE_UNPACKS * packed:
+    # Decoders allocate all pixels first, and a few bytes must not ask for gigabytes.
+    if width * height * samples * bits > 8 * _LARGEST_DEFLATE_RATIO * packed:
         raise truncated(path, "its pixels")
     return header
 
@@ -145,7 +90,7 @@ def _parse_jpeg(path: Path, data: bytes) -> ImageHeader:
     header: ImageHeader | None = None
     position, scanned = 2, False
     while True:
-        # Only after a scan may bytes lie between segments: the coded pixels.
+        # Coded pixels lie between segments, but only after a scan has started.
         found = (_JPEG_MARKER.search if scanned else _JPEG_MARKER.match)(data, position)
         if found is None:
             if scanned or position + 2 > len(data):
@@ -167,31 +112,6 @@ def _parse_jpeg(path: Path, data: bytes) -> ImageHeader:
     return header
 
 
-def _parse_tiff(path: Path, data: bytes) -> ImageHeader:
-    try:
-        layout = tiff.read_layout(data)
-    except tiff.TruncatedTiffError as error:
-        raise truncated(path, str(error)) from error
-    except tiff.UnsupportedTiffError as error:
-        raise FileError(path, f"{error}, which cannot be read; save it as PNG") from error
-    except ValueError as error:
-        raise FileError(path, f"the TIFF image is damaged, {error}; fetch it again") from error
-    return ImageHeader(
-        "TIFF",
-        layout.width_pixels,
-        layout.height_pixels,
-        layout.bits,
-        layout.channels,
-        layout.is_float,
-    )
-
-
-def _parse_pnm(path: Path, data: bytes) -> ImageHeader:
-    header = pnm.read_header(path, data)
-    bits = 8 if header.max_value < 256 else 16
-    return ImageHeader("PNM", header.width_pixels, header.height_pixels, bits, header.channels)
-
-
 def _parse_bmp(path: Path, data: bytes) -> ImageHeader:
     offset, _, width, height, _, bits, compression = struct.unpack_from("<IIiiHHI", data, 10)
     header = ImageHeader("BMP", width, abs(height), 8, 1 if bits <= 8 else 3)
@@ -206,7 +126,7 @@ def _parse_bmp(path: Path, data: bytes) -> ImageHeader:
 _PARSERS = (
     (re.escape(_PNG_SIGNATURE), _parse_png),
     (rb"\xff\xd8\xff", _parse_jpeg),
-    (rb"II[*+]\x00|MM\x00[*+]", _parse_tiff),
-    (rb"P[1-6]\s", _parse_pnm),
+    (rb"II[*+]\x00|MM\x00[*+]", tiff.read_header),
+    (rb"P[1-6]\s", pnm.read_header),
     (rb"BM", _parse_bmp),
 )

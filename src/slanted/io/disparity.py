@@ -1,4 +1,4 @@
-"""Disparity maps in and out, as float32 pixels with NaN where unknown."""
+"""Reading and writing disparity maps: float32 pixels with NaN where unknown."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def read_disparity(
         (floats, NaN or +inf unknown) or ``"middlebury"`` (8-bit PNG or PGM, disparity × `scale`,
         0 unknown). ``"auto"`` decides by suffix and, for PNG, by bit depth.
     scale
-        Grey levels per pixel of disparity, needed for ``"middlebury"`` and for it only. With
-        ``"auto"`` it is unused if the file turns out to be of another format.
+        Grey levels per pixel of disparity, for ``"middlebury"`` only, which needs it. With
+        ``"auto"`` it is ignored if the file turns out to be of another format.
     allow_negative
         Whether finite negative disparities are accepted; −inf never is.
 
@@ -49,7 +49,7 @@ def read_disparity(
     FileError
         If the file cannot be read or is not a disparity map.
     InputError
-        If `format` or `scale` make no sense.
+        If `format` or `scale` is invalid.
     """
     path = Path(path)
     formats.known_format(format)
@@ -102,7 +102,7 @@ def write_disparity(
     FileError
         If the suffix does not fit or the file cannot be written.
     InputError
-        If the array is no disparity map or the format cannot hold its values.
+        If the array is not a disparity map or the format cannot hold its values.
     """
     path = Path(path)
     name = _format_for_writing(path, formats.known_format(format), scale)
@@ -120,8 +120,8 @@ def write_disparity(
 
 
 def _scale(scale: float | None, requested: str, format: str) -> float:
-    # One scale may accompany several files of which only some are 8-bit maps, so a format that was
-    # not asked for by name leaves it unused.
+    # One scale may be given for several files of which only some are 8-bit maps, so it is an error
+    # only where the caller named another format.
     if requested == "auto" and format != "middlebury":
         scale = None
     return formats.checked_scale(scale, format)
@@ -148,7 +148,7 @@ def _shape_problem(values: NDArray[Any]) -> str:
 
 
 def _value_problem(values: NDArray[Any], *, allow_negative: bool) -> str:
-    """Describe values that are no disparities, or return an empty string."""
+    """Describe values that cannot be disparities, or return an empty string."""
     is_refused = np.isneginf(values) if allow_negative else values < 0
     if not is_refused.any():
         return ""
@@ -165,7 +165,7 @@ def _to_internal(values: NDArray[Any]) -> NDArray[np.float32] | None:
     with np.errstate(over="ignore"):
         disparity = values.astype(np.float32)
     is_infinite = np.isinf(disparity)
-    # Only an infinity that was stored means unknown; one that the conversion made is a lost value.
+    # A stored infinity means unknown, but one that the conversion made is a lost value.
     if np.any(is_infinite & np.isfinite(values)):
         return None
     disparity[is_infinite] = np.nan

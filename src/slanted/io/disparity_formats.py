@@ -1,7 +1,7 @@
 """How each disparity format turns bytes into pixels and back.
 
-Here a disparity map is what the format can say; whether its values make sense is decided in
-:mod:`slanted.io.disparity`.
+This module returns whatever a file stores; :mod:`slanted.io.disparity` checks whether the values
+make sense.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError, InputError
-from slanted.io import images, npy, pfm
+from slanted.io import images, pfm
+from slanted.io.arrays import decode_npy, encode_npy
 from slanted.io.containers import read_header
 
 #: Suffixes of each disparity format.
@@ -30,20 +31,14 @@ DISPARITY_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 KITTI_SCALE = 256.0
-
+"""Levels per pixel of disparity."""
 
 ROWS_AT_A_TIME = 256
-"""Rounded with 64 bits; all at once would take several times the memory of the map."""
+"""Rows rounded in float64 at once; all rows would take several times the memory of the map."""
 
 
 def known_format(name: str) -> str:
-    """Return a format's name, or refuse it.
-
-    Parameters
-    ----------
-    name
-        ``"auto"`` or a key of `DISPARITY_FORMATS`.
-    """
+    """Return `name`; raise InputError unless it is ``"auto"`` or in `DISPARITY_FORMATS`."""
     if name != "auto" and name not in DISPARITY_FORMATS:
         raise InputError(
             f"format: expected 'auto' or one of {', '.join(DISPARITY_FORMATS)}, got {name!r}"
@@ -52,14 +47,9 @@ def known_format(name: str) -> str:
 
 
 def checked_scale(scale: float | None, format: str) -> float:
-    """Return the number of grey levels per pixel of disparity that a format uses.
+    """Return how many grey levels a format has per pixel of disparity.
 
-    Parameters
-    ----------
-    scale
-        What the caller asked for; only Middlebury's 8-bit maps let them choose.
-    format
-        A key of `DISPARITY_FORMATS`.
+    Only for Middlebury's 8-bit maps may the caller choose a `scale`; None means 1.
     """
     if format != "middlebury":
         if scale is not None:
@@ -75,7 +65,7 @@ def checked_scale(scale: float | None, format: str) -> float:
 
 
 def format_by_suffix(path: Path) -> str:
-    """Return the format that a suffix names; a PNG is taken for KITTI's."""
+    """Return the format that a suffix stands for, KITTI's for ``.png``."""
     for name, suffixes in DISPARITY_FORMATS.items():
         if path.suffix.lower() in suffixes:
             return name
@@ -96,28 +86,14 @@ def format_of_file(path: Path, data: bytes) -> str:
 
 
 def decode(path: Path, data: bytes, format: str, scale: float) -> NDArray[Any]:
-    """Decode a disparity map.
+    """Return the real numbers of a map, of any shape and dtype; NaN and +inf are unknown.
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
-    format
-        A key of `DISPARITY_FORMATS`.
-    scale
-        Grey levels per pixel of disparity, for formats of integers.
-
-    Returns
-    -------
-    NDArray
-        Real numbers of any shape and dtype; NaN and +inf are unknown.
+    `scale` is the number of grey levels per pixel of disparity, for formats of integers.
     """
     if format == "pfm":
         return pfm.decode(path, data)
     if format == "npy":
-        return npy.decode(path, data)
+        return decode_npy(path, data)
     if format == "tiff":
         return _decode_samples(path, data, ("TIFF",), (np.float32, np.float64), "float32 TIFF")
     if format == "kitti":
@@ -130,28 +106,11 @@ def decode(path: Path, data: bytes, format: str, scale: float) -> NDArray[Any]:
 
 
 def encode(disparity: NDArray[np.float32], suffix: str, format: str, scale: float) -> bytes:
-    """Encode a disparity map.
-
-    Parameters
-    ----------
-    disparity
-        ``(H, W)``, pixels, NaN where unknown.
-    suffix
-        Suffix of the file, which chooses between PNG and PGM.
-    format
-        A key of `DISPARITY_FORMATS`.
-    scale
-        Grey levels per pixel of disparity, for formats of integers.
-
-    Returns
-    -------
-    bytes
-        The content of the file.
-    """
+    """Encode an ``(H, W)`` map in pixels, NaN where unknown; `suffix` chooses PNG or PGM."""
     if format == "pfm":
         return pfm.encode(np.where(np.isnan(disparity), np.float32(np.inf), disparity))
     if format == "npy":
-        return npy.encode(disparity)
+        return encode_npy(disparity)
     if format == "tiff":
         return images.encode(".tiff", disparity)
     dtype = np.uint16 if format == "kitti" else np.uint8
@@ -163,7 +122,7 @@ def _decode_samples(
 ) -> NDArray[Any]:
     header = read_header(path, data)
     samples = images.decode_samples(path, data, header)
-    # Fewer than 8 bits are stretched to 0–255 on decoding, which would invent disparities.
+    # Decoding stretches fewer than 8 bits to 0–255, which would invent disparities.
     is_stretched = header.bits < 8
     if header.format not in containers or samples.dtype not in dtypes or is_stretched:
         raise FileError(
@@ -184,7 +143,7 @@ def _decode_samples(
 def _levels(
     disparity: NDArray[np.float32], format: str, scale: float, dtype: type[np.uint8 | np.uint16]
 ) -> NDArray[np.uint8 | np.uint16]:
-    """Round to grey levels; 0 means unknown, so the smallest known disparity becomes level 1."""
+    """Round to grey levels; 0 means unknown, so the lowest level of a known disparity is 1."""
     largest = int(np.iinfo(dtype).max)
     highest = float(np.nanmax(disparity, initial=0))
     if np.rint(highest * scale) > largest:

@@ -1,38 +1,31 @@
-"""Whole files as bytes, and writing that either happens completely or not at all."""
+"""Whole files: read within limits, named by a digest, written completely or not at all.
+
+Readers of user files get their bytes from `read_bytes`, the one place that refuses devices and
+pipes, which may never end, and files larger than what the caller expects.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from slanted.errors import FileError
 
 
 def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
-    """Read a file that must exist and must not be empty.
-
-    Parameters
-    ----------
-    path
-        The file; a regular one, because devices and pipes may never end.
-    most
-        The most bytes that make sense; None for any number.
-    may_be_empty
-        Whether a file without content has a meaning.
-
-    Returns
-    -------
-    bytes
-        Its content.
+    """Return the content of a regular file of at most `most` bytes (None for any number).
 
     Raises
     ------
     FileError
-        If the file is missing, a directory, a device, empty, too large or unreadable.
+        If the file is missing, a directory, a device, too large, unreadable, or empty while
+        `may_be_empty` is False.
     """
     path = Path(path)
     try:
@@ -46,67 +39,56 @@ def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool 
                 "another file?",
             )
         data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise FileError(path, "expected a file, but nothing is there; check the path") from error
-    except IsADirectoryError as error:
-        raise FileError(
-            path, "expected a file, but it is a directory; name a file in it"
-        ) from error
-    except PermissionError as error:
-        raise FileError(
-            path, "the file exists, but may not be read; check its permissions"
-        ) from error
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        raise FileError(
-            path, f"the file cannot be read ({_reason(error)}); check the path"
-        ) from error
+        raise FileError(path, _read_problem(error)) from error
     if not data and not may_be_empty:
         raise FileError(path, "the file is empty (0 bytes); fetch or write it again")
     return data
 
 
-def write_bytes(path: Path | str, data: bytes) -> None:
-    """Write a file completely or not at all.
+def digest(*parts: str) -> str:
+    """Return a short digest of some texts, to name what was made from them."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
-    Parameters
-    ----------
-    path
-        The file; missing parent directories are created.
-    data
-        Its content.
-    """
+
+def file_digest(path: Path) -> str:
+    """Return a short digest of a file's content, or "" if it cannot be read."""
+    try:
+        found = path.stat()
+        return _content_digest(path, found.st_mtime_ns, found.st_size)
+    except (OSError, FileError):
+        return ""
+
+
+@cache
+def _content_digest(path: Path, _changed: int, _size: int) -> str:
+    return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
+
+
+def write_bytes(path: Path | str, data: bytes) -> None:
+    """Write a file completely or not at all; missing parent directories are created."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
 
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """Give a temporary path that becomes `path` when the block ends without an exception.
+    """Yield a temporary path that is renamed to `path` when the block ends without an exception.
 
     The temporary path has the same suffix, because many writers choose their format by it, and lies
-    in the same directory, because only there is the final rename atomic. If the block raises, the
-    temporary file and the parent directories made for it are removed, and a file that was there
-    before stays as it was.
-
-    Parameters
-    ----------
-    path
-        The file to write; missing parent directories are created.
-
-    Yields
-    ------
-    Path
-        Where to write instead. The block must create a file there.
+    in the same directory, because only there is the final rename atomic. Missing parent directories
+    are created. If the block raises, the temporary file and those directories are removed, and a
+    file that existed before keeps its content.
 
     Raises
     ------
     FileError
-        If the file cannot be written.
+        If the file cannot be written, or the block did not create it.
     """
     path = Path(path)
     target = _final_target(path)
-    # A name that nobody else has, instead of a mkstemp file, lets the block's own open() apply the
-    # umask; mkstemp would leave every result readable by its owner only.
+    # The block creates the file itself, so that the umask applies; mkstemp would leave every result
+    # readable by its owner only.
     temporary = target.with_name(f".{target.stem[:32]}.{uuid.uuid4().hex[:12]}{target.suffix}")
     created: list[Path] = []
     try:
@@ -122,7 +104,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
 def _final_target(path: Path) -> Path:
     """Follow symbolic links, and refuse what a rename must not replace."""
-    # pathlib answers "no" to every question about such a name instead of raising.
+    # pathlib's is_dir() and exists() return False for such a name instead of raising.
     if "\0" in str(path):
         raise FileError(path, "cannot be written, because its name has a null byte; rename it")
     try:
@@ -147,7 +129,7 @@ def _make_directories(directory: Path, created: list[Path]) -> None:
         missing.append(directory)
         directory = directory.parent
     for new in reversed(missing):
-        # Another process may be quicker; its directory is then not ours to remove.
+        # Another process may create it first; then it is not ours to remove.
         with suppress(FileExistsError):
             new.mkdir()
             created.append(new)
@@ -157,16 +139,26 @@ def _remove(temporary: Path, created: list[Path]) -> None:
     with suppress(OSError):
         temporary.unlink()
     for directory in reversed(created):
-        with suppress(OSError):  # not empty: somebody else uses it by now
+        with suppress(OSError):  # not empty: somebody else is using it
             directory.rmdir()
 
 
 def _concerns(error: OSError, temporary: Path, target: Path) -> bool:
-    """Tell an error of this write from one of another file used inside the block."""
+    """Return whether an error is about this write, not about another file used in the block."""
     if error.filename is None:  # write() on an open file, e.g. no space left, names no file
         return error.errno is not None
     named = Path(os.fsdecode(error.filename))
     return named in (temporary, target) or named in target.parents
+
+
+def _read_problem(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "expected a file, but nothing is there; check the path"
+    if isinstance(error, IsADirectoryError):
+        return "expected a file, but it is a directory; name a file in it"
+    if isinstance(error, PermissionError):
+        return "the file exists, but may not be read; check its permissions"
+    return f"the file cannot be read ({_reason(error)}); check the path"
 
 
 def _write_problem(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""Colour and grey images: PNG, JPEG, TIFF, PPM, PGM and BMP."""
+"""Colour, grey and label images: PNG, JPEG, TIFF, PPM, PGM and BMP."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from numpy.typing import NDArray
 
 from slanted.errors import FileError, InputError
 from slanted.io import pnm
-from slanted.io.containers import ImageHeader, read_header
+from slanted.io.arrays import decode_npy, encode_npy
+from slanted.io.containers import read_header
 from slanted.io.files import read_bytes, write_bytes
+from slanted.io.image_header import ImageHeader
 
 WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 
 _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
 _LOG_LEVEL_LOCK = threading.Lock()
-_LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
+_LOGGING = getattr(cv2.utils, "logging", cv2)  # where OpenCV 5 has it, and OpenCV 4
 _SILENT = 0
 
 
 def read_image(path: Path | str) -> NDArray[np.uint8 | np.uint16]:
     """Read a grey or colour image.
 
-    Pixels come as stored: an EXIF orientation is ignored, because a calibration refers to the
-    sensor's rows and columns. Alpha is dropped and palettes are looked up.
+    Pixels are returned as stored: an EXIF orientation is ignored, because a calibration refers to
+    the sensor's rows and columns. Alpha is dropped and palettes are looked up.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ def read_image(path: Path | str) -> NDArray[np.uint8 | np.uint16]:
     Raises
     ------
     FileError
-        If the file is missing, no image, truncated, or neither 8- nor 16-bit.
+        If the file is missing, not an image, truncated, or neither 8- nor 16-bit.
     """
     path = Path(path)
     data = read_bytes(path)
@@ -73,7 +75,7 @@ def write_image(path: Path | str, image: NDArray[np.uint8 | np.uint16]) -> None:
     FileError
         If the suffix is unknown or the file cannot be written.
     InputError
-        If the array is no image, or the format cannot hold it.
+        If the array is not an image, or the format cannot hold it.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -87,42 +89,49 @@ def write_image(path: Path | str, image: NDArray[np.uint8 | np.uint16]) -> None:
     write_bytes(path, encode(suffix, pixels))
 
 
-def encode(suffix: str, samples: NDArray[Any]) -> bytes:
-    """Encode samples, in OpenCV's channel order, as the content of a file.
+def read_labels(path: Path | str) -> NDArray[np.integer[Any]]:
+    """Read a label image: NPY of integers, or a grey PNG, TIFF or PGM of 8 or 16 bits.
 
-    Parameters
-    ----------
-    suffix
-        Name of the format, with its dot.
-    samples
-        ``(H, W)`` or BGR ``(H, W, 3)``.
+    More than 65,536 labels need NPY.
 
-    Returns
-    -------
-    bytes
-        The content.
+    Raises
+    ------
+    FileError
+        If the file is not a single-channel image of integers.
     """
+    path = Path(path)
+    labels: NDArray[Any]
+    if path.suffix.lower() == ".npy":
+        labels = decode_npy(path, read_bytes(path))
+    elif read_bytes(path).startswith(b"\xff\xd8"):
+        raise FileError(path, "expected a label image, got a JPEG, which changes numbers; use PNG")
+    else:
+        labels = read_image(path)
+    if labels.dtype.kind not in "iu" or labels.ndim != 2:
+        raise FileError(
+            path,
+            f"expected a label image, (H, W) whole numbers, got shape {labels.shape} of type "
+            f"{labels.dtype}; save the numbers of the segments, not their colours",
+        )
+    return labels
+
+
+def write_labels(path: Path | str, labels: NDArray[np.int32]) -> None:
+    """Write a label image as NPY."""
+    write_bytes(path, encode_npy(labels))
+
+
+def encode(suffix: str, samples: NDArray[Any]) -> bytes:
+    """Encode samples, ``(H, W)`` or BGR ``(H, W, 3)``, in the format of a suffix."""
     with _quiet_opencv():
         _, encoded = cv2.imencode(suffix, np.ascontiguousarray(samples))
     return bytes(encoded.tobytes())
 
 
 def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]:
-    """Decode any depth, floats included, of a file whose container is known to be complete.
+    """Return the samples as stored, ``(H, W)`` or RGB ``(H, W, 3)``, of any depth, floats included.
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
-    header
-        What `read_header` found.
-
-    Returns
-    -------
-    NDArray
-        ``(H, W)`` or RGB ``(H, W, 3)`` samples as stored.
+    `header` comes from `read_header`, which has checked that the file is complete.
     """
     if header.format == "PNM":
         return pnm.decode(path, data)
@@ -147,7 +156,7 @@ def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]
 
 
 def _without_alpha(path: Path, decoded: NDArray[Any], channels: int) -> NDArray[Any]:
-    """Keep grey or RGB. OpenCV gives grey with alpha as BGRA, so the header has the last word."""
+    """Keep grey or RGB; OpenCV returns grey with alpha as BGRA, so the header decides."""
     if decoded.ndim == 2:
         return decoded
     if channels <= 2:
@@ -160,7 +169,7 @@ def _without_alpha(path: Path, decoded: NDArray[Any], channels: int) -> NDArray[
 
 
 def _check_opaque(path: Path, decoded: NDArray[Any]) -> None:
-    """Refuse transparency in 8-bit TIFF, where libtiff has multiplied it into the colours."""
+    """Refuse transparency in 8-bit TIFF, whose colours libtiff has multiplied by it."""
     if decoded.ndim == 3 and decoded.shape[2] == 4 and decoded[..., 3].min() < 255:
         raise FileError(
             path,
@@ -188,10 +197,10 @@ def _check_writable(image: NDArray[Any], suffix: str) -> None:
 
 @contextmanager
 def _quiet_opencv() -> Iterator[None]:
-    """Keep OpenCV's own log off stderr; problems reach the caller as exceptions.
+    """Keep OpenCV's log off stderr; callers get problems as exceptions.
 
-    The level belongs to the whole process, hence the lock: two threads that save and restore it
-    across each other could leave it silent for good.
+    The level belongs to the whole process. Without the lock, two threads that save and restore it
+    at the same time could leave OpenCV silent for good.
     """
     with _LOG_LEVEL_LOCK:
         level = _LOGGING.getLogLevel()

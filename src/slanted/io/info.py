@@ -1,8 +1,10 @@
-"""What a file is, for a person who has forgotten."""
+"""What a file is and what it holds, for `slanted info`."""
 
 from __future__ import annotations
 
-import math
+import json
+import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,47 +12,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
-from slanted.io import npy, pfm
-from slanted.io.calibration_files import parse_calibration, read_calibration
-from slanted.io.containers import ImageHeader, read_header
+from slanted.io import pfm
+from slanted.io.arrays import StoredArrays, decode_npy
+from slanted.io.calibration_fields import read_calibration_file
+from slanted.io.calibration_files import read_calibration
+from slanted.io.containers import read_header
 from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
+from slanted.io.image_header import ImageHeader
 from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
-from slanted.io.info_meshes import describe_glb, describe_obj, describe_ply
 from slanted.io.info_records import describe_folder, describe_text
 from slanted.io.names import BATCH_MARKER
-from slanted.io.npz import StoredArrays
+from slanted.io.texts import LARGEST_TEXT
 
 MOST_RANGED = 2**24
-"""Elements of an archive that are unpacked to tell their range; zeros pack a thousand to one."""
+"""Elements of an archive that are unpacked to find their range; zeros compress a thousandfold."""
 MOST_ARRAYS = 40
 NAMED = {"depth.npy": "depth map of slanted: metres, NaN where unknown"}
-"""Files of slanted's that look like others, and what they are."""
+"""Meaning of files that only their names tell from others."""
 DEPTH_IMAGE = "depth.png"
 KITTI_MAPS = ("disparity.png", "disparity_filled.png")
+_ELEMENTS = {"vertex": "vertices", "face": "faces"}
+_MESH_ERRORS = (
+    *(struct.error, ValueError, KeyError, IndexError, TypeError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+"""What following the JSON of a damaged mesh can raise."""
 
 
 def describe(path: Path | str) -> dict[str, object]:
-    """Describe whatever slanted reads or writes: a file, or the folder of a result or a batch.
+    """Describe anything that slanted reads or writes: a file, or the folder of a result or a batch.
 
     Parameters
     ----------
     path
-        The file, recognised by its content (texts by their ending), or the folder.
+        The folder, or the file, recognised by its content (text files by their suffix).
 
     Returns
     -------
     dict[str, object]
         ``file``, ``format`` and ``meaning`` (a guess in words) always. Images and maps have
         ``width_pixels``, ``height_pixels``, ``bits``, ``dtype``, ``channels``, ``lowest`` and
-        ``highest``; disparity maps ``known_share`` as well. Archives have ``arrays``, a sentence
-        for each; meshes ``vertices`` and ``faces``; summaries of batches ``pairs``. Calibrations
-        have the fields of `Calibration`. All values are plain Python, ready for JSON.
+        ``highest``; disparity maps ``known_share`` as well. Archives have ``arrays``, with a few
+        words on each; meshes ``vertices`` and ``faces``; summaries of batches ``pairs``.
+        Calibrations have the fields of `Calibration`. All values are plain Python, ready for JSON.
 
     Raises
     ------
     FileError
-        If the file cannot be read or is nothing that slanted knows.
+        If the file cannot be read or is of no kind that slanted knows.
     """
     path = Path(path)
     if path.is_dir():
@@ -60,17 +70,17 @@ def describe(path: Path | str) -> dict[str, object]:
 
 
 def _describe_binary(path: Path, data: bytes) -> dict[str, object] | None:
-    """Describe what tells by its first bytes that it is no image."""
+    """Describe a binary file whose first bytes show that it is not an image."""
     if data[:2] in (b"Pf", b"PF"):
         return _describe_floats("PFM", pfm.decode(path, data), "float disparity map (PFM)")
     if data.startswith(b"\x93NUMPY"):
-        return _describe_array(path, npy.decode(path, data))
+        return _describe_array(path, decode_npy(path, data))
     if data.startswith(b"PK\x03\x04"):
         return _describe_archive(path)
     if data.startswith(b"ply"):
-        return describe_ply(data)
+        return _describe_ply(data)
     if data.startswith(b"glTF"):
-        return describe_glb(path, data)
+        return _describe_glb(path, data)
     return None
 
 
@@ -87,8 +97,8 @@ def _describe_other(path: Path, data: bytes) -> dict[str, object]:
             "download may have saved a web page, or a pointer of Git LFS, in its place",
         )
     if suffix == ".obj":
-        return describe_obj(data)
-    return describe_text(path, data) or _describe_calibration(path, data)
+        return _describe_obj(data)
+    return describe_text(path, data) or _describe_calibration(path)
 
 
 def _beginning(data: bytes) -> str:
@@ -97,18 +107,18 @@ def _beginning(data: bytes) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    """Tell calibrations from images; a plain PGM is text too, but names itself first."""
+    """Return whether a file is text; a plain PGM, which is text too, counts as an image."""
     if data[:2] in (b"P2", b"P3", b"P5", b"P6") and data[2:3].isspace():
         return False
     try:
         data[:4096].decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start > 4092  # only a character that the cut has split
+        return error.start > 4092  # a character that the cut at 4096 has split
     return b"\0" not in data[:4096]
 
 
-def _describe_calibration(path: Path, data: bytes) -> dict[str, object]:
-    kind = parse_calibration(path, data).kind
+def _describe_calibration(path: Path) -> dict[str, object]:
+    kind = read_calibration_file(path).kind
     found: dict[str, object] = {"format": kind, "meaning": f"{kind} calibration"}
     try:
         found |= vars(read_calibration(path))
@@ -140,7 +150,7 @@ def _describe_16_bit(path: Path, samples: NDArray[Any]) -> dict[str, object]:
     if path.name == DEPTH_IMAGE:
         meaning = "depth image of slanted: millimetres, 0 where unknown"
         return {**_range(known), "known_share": share, "meaning": meaning}
-    # Every camera image has a black pixel now and then, but hardly one in a hundred.
+    # A camera image may have black pixels, but hardly one in a hundred.
     if share < 0.99 or path.name in KITTI_MAPS:
         found = _range(known / KITTI_SCALE)
         return {**found, "known_share": share, "meaning": "KITTI disparity map"}
@@ -150,27 +160,27 @@ def _describe_16_bit(path: Path, samples: NDArray[Any]) -> dict[str, object]:
 def _describe_array(path: Path, values: NDArray[Any]) -> dict[str, object]:
     if values.ndim == 2 and values.size and values.dtype.kind in "fiu":
         is_map = values.dtype.kind == "f"
-        meaning = "disparity map (NumPy)" if is_map else "label image, as segments are (NumPy)"
+        meaning = "disparity map (NumPy)" if is_map else "label image, such as segments (NumPy)"
         return _describe_floats("NPY", values, NAMED.get(path.name, meaning))
     return {
         "format": "NPY",
         "shape": _shape_text(values.shape),
         "dtype": str(values.dtype),
         **_range(values),
-        "meaning": "NumPy array, but no disparity map, which has two dimensions of real numbers",
+        "meaning": "NumPy array; not a disparity map, which has two dimensions of real numbers",
     }
 
 
 def _describe_archive(path: Path) -> dict[str, object]:
-    """Tell shape, type and range of each array, the range as long as that takes no time."""
+    """Tell the shape and type of each array, and the range of those that are quickly unpacked."""
     arrays, left = {}, MOST_RANGED
     with StoredArrays(path, "NumPy's archive of arrays (NPZ)") as stored:
         names = stored.names()
         for name in names[:MOST_ARRAYS]:
-            shape, dtype = stored.header(name)
-            arrays[name] = f"{_shape_text(shape)} {dtype}"
-            if math.prod(shape) <= left:
-                left -= math.prod(shape)
+            header = stored.header(name)
+            arrays[name] = f"{_shape_text(header.shape)} {header.dtype}"
+            if header.count <= left:
+                left -= header.count
                 low, high = _range(stored.read(name, "fiubc", None, MOST_RANGED)).values()
                 arrays[name] += "" if low is None else f", {low:g} to {high:g}"
     is_result = {"planes", "segments"} <= set(names)
@@ -201,8 +211,50 @@ def _describe_samples(format: str, samples: NDArray[Any]) -> dict[str, object]:
 
 
 def _range(samples: NDArray[Any]) -> dict[str, object]:
-    """Return the lowest and highest finite value, as None if there is none, as of complex ones."""
+    """Return the lowest and highest finite value; None if there is none, or numbers are complex."""
     finite = samples[np.isfinite(samples)]
     if finite.size == 0 or finite.dtype.kind == "c":
         return {"lowest": None, "highest": None}
     return {"lowest": finite.min().item(), "highest": finite.max().item()}
+
+
+def _describe_ply(data: bytes) -> dict[str, object]:
+    """Count the elements that the header announces; a cloud has no faces."""
+    found = re.findall(rb"^element (\w+) (\d{1,18})\s*$", data[:4096], re.MULTILINE)
+    counts = {_ELEMENTS.get(name.decode(), name.decode()): int(count) for name, count in found}
+    return {"format": "PLY", "meaning": "mesh" if counts.get("faces") else "point cloud", **counts}
+
+
+def _describe_glb(path: Path, data: bytes) -> dict[str, object]:
+    """Count what the JSON at the start of a binary glTF file announces."""
+    try:
+        (length,) = struct.unpack_from("<I", data, 8)
+        (size,) = struct.unpack_from("<I", data, 12)
+        if length > len(data) or size > LARGEST_TEXT:
+            raise ValueError(f"{length} bytes were announced, but {len(data)} are there")
+        content = json.loads(data[20 : 20 + size])
+        parts = [part for mesh in content.get("meshes", ()) for part in mesh["primitives"]]
+        counts = [_count(content["accessors"], part) for part in parts]
+    except _MESH_ERRORS as error:
+        raise FileError(
+            path, "expected a mesh (GLB), but it is damaged or cut off; export it again"
+        ) from error
+    vertices, corners = (sum(numbers) for numbers in zip((0, 0), *counts, strict=True))
+    return {"format": "GLB", "meaning": "mesh", "vertices": vertices, "faces": corners // 3}
+
+
+def _count(accessors: list[dict[str, Any]], part: dict[str, Any]) -> tuple[int, int]:
+    """Count vertices and corners of triangles; without indices, every vertex is a corner."""
+    vertices = int(accessors[part["attributes"]["POSITION"]]["count"])
+    return vertices, int(accessors[part["indices"]]["count"]) if "indices" in part else vertices
+
+
+def _describe_obj(data: bytes) -> dict[str, object]:
+    """Count the lines that hold vertices and faces."""
+    lines = b"\n" + data
+    return {
+        "format": "OBJ",
+        "meaning": "mesh",
+        "vertices": lines.count(b"\nv "),
+        "faces": lines.count(b"\nf "),
+    }

@@ -1,4 +1,4 @@
-"""What texts and folders that slanted writes tell: records, summaries, tables, reports."""
+"""What the texts and folders that slanted writes hold: records, summaries, tables, reports."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from slanted.errors import FileError
 from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
 
-OF_RESULTS = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
-              "energy", "gap_percent", "version")  # fmt: skip
-"""Of the record of a result, what a person wants to know."""
-SUMMARY_MEANING = "summary of a batch, a line a pair"
+SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
+         "energy", "gap_percent", "version")  # fmt: skip
+"""Fields of the record of a result that a person wants to see."""
+SUMMARY_MEANING = "summary of a batch, one line for each pair"
 STATUSES = ("done", "failed", "waiting")
 GENERATOR = b'<meta name="generator" content="slanted'
-"""What `slanted.output.html` puts into its pages."""
+"""What `slanted.output.html` writes into its pages."""
 PLAIN = {
     ".toml": "settings",
-    ".mtl": "material of a mesh: names the picture that is its texture",
+    ".mtl": "material of a mesh, which names the picture of its texture",
     ".svg": "plot or drawing",
     ".md": "text",
 }
@@ -35,18 +35,18 @@ RECORDS = {
     "status": "record of a pair of a batch",
     "experiment": "outcome of an experiment",
 }
-"""Fields by which records are told apart."""
-TOLD = ("status", "error", "experiment")
+"""Meaning of a record by a field that only this kind has."""
+STATED = ("status", "error", "experiment")
 TABLES: dict[tuple[str, ...], str] = {
     ("left", "right"): "manifest of pairs, for `slanted batch`",
     ("name", "status"): SUMMARY_MEANING,
     ("search", "candidate"): "log of `slanted tune`",
 }
-"""First columns by which tables are told apart."""
+"""Meaning of a table by its first two columns."""
 
 
 def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
-    """Describe a text that slanted writes, or None if it may be something else."""
+    """Describe a text that slanted writes, or return None if it may be something else."""
     suffix = path.suffix.lower()
     format = suffix[1:].upper()
     if path.name == BATCH_MARKER:
@@ -61,11 +61,11 @@ def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
         return {"format": format, **PARSED[suffix](data)}
     except (csv.Error, ValueError, RecursionError) as error:
         problem = f"expected {format}, but it fails to parse: {error}"
-        return {"format": format, "meaning": "damaged, or no such file", "problem": problem}
+        return {"format": format, "meaning": f"damaged, or not {format}", "problem": problem}
 
 
 def is_page(data: bytes) -> bool:
-    """Return whether a file begins as HTML does."""
+    """Return whether a file starts like HTML."""
     return data[:100].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
@@ -104,9 +104,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _numbers(record: dict[str, Any]) -> dict[str, object]:
-    return {
-        name: record[name] for name in OF_RESULTS if isinstance(record.get(name), int | float | str)
-    }
+    return {name: record[name] for name in SHOWN if isinstance(record.get(name), int | float | str)}
 
 
 def _describe_record(data: bytes) -> dict[str, object]:
@@ -114,15 +112,15 @@ def _describe_record(data: bytes) -> dict[str, object]:
     meaning = next((RECORDS[field] for field in RECORDS if field in record), None)
     if meaning is None:
         return {"meaning": "record of a run or a dataset"}
-    told: dict[str, object] = {name: str(record[name]) for name in TOLD if name in record}
-    return {"meaning": meaning, **told, **_numbers(record)}
+    stated: dict[str, object] = {name: str(record[name]) for name in STATED if name in record}
+    return {"meaning": meaning, **stated, **_numbers(record)}
 
 
 def _describe_lines(data: bytes) -> dict[str, object]:
     rows = [json.loads(line) for line in data.splitlines() if line.strip()]
     if rows and all(isinstance(row, dict) and {"name", "status"} <= set(row) for row in rows):
         return {"meaning": SUMMARY_MEANING, **_count_pairs(rows)}
-    return {"meaning": "records, one a line", "rows": len(rows)}
+    return {"meaning": "records, one per line", "rows": len(rows)}
 
 
 def _describe_table(data: bytes) -> dict[str, object]:
@@ -137,7 +135,7 @@ def _describe_table(data: bytes) -> dict[str, object]:
 
 
 def _count_pairs(rows: Iterable[Mapping[str, Any]]) -> dict[str, object]:
-    """Return how many pairs there are, and how many of each status that a batch knows."""
+    """Count the pairs, and those of each status that a batch knows."""
     counts = Counter(str(row["status"]) for row in rows)
     known = {status: counts[status] for status in STATUSES if counts[status]}
     return {"pairs": counts.total(), **known}

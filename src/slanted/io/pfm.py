@@ -1,4 +1,8 @@
-"""Portable float maps (PFM) with one channel."""
+"""Portable float maps (PFM) with one channel.
+
+Read here and not by OpenCV, which divides every value by the scale in the header: where that is
+0.5, OpenCV 5.0 reads a stored 3.0 as 6.0.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
+from slanted.io.image_header import MAX_PIXELS
 
 _HEADER = re.compile(rb"P([fF])\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})(?:\r\n|\s)")
-_MAX_PIXELS = 2**29
 
 
 def decode(path: Path, data: bytes) -> NDArray[np.float32]:
-    """Decode a one-channel PFM file.
+    """Return the ``(H, W)`` values as stored, top row first.
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
-
-    Returns
-    -------
-    NDArray[np.float32]
-        ``(H, W)``, top row first, values as stored. The size of the header's scale is a unit that
-        writers fill with anything (Middlebury's has 1/255) and multiplies nothing; its sign is the
-        byte order.
+    Only the sign of the header's scale counts, which is the byte order. Its size is a unit that
+    writers fill with anything (1/255 in Middlebury's files) and multiplies nothing.
     """
     width, height, scale, offset_bytes = _parse_header(path, data)
     expected_bytes, found_bytes = 4 * width * height, len(data) - offset_bytes
@@ -46,18 +39,7 @@ def decode(path: Path, data: bytes) -> NDArray[np.float32]:
 
 
 def encode(values: NDArray[np.float32]) -> bytes:
-    """Encode an ``(H, W)`` array as a little-endian PFM file of scale −1.
-
-    Parameters
-    ----------
-    values
-        Values, top row first.
-
-    Returns
-    -------
-    bytes
-        The content of the file.
-    """
+    """Encode an ``(H, W)`` array, top row first, as a little-endian PFM file of scale −1."""
     height, width = values.shape
     return b"Pf\n%d %d\n-1.0\n" % (width, height) + values[::-1].astype("<f4").tobytes()
 
@@ -77,10 +59,10 @@ def _parse_header(path: Path, data: bytes) -> tuple[int, int, float, int]:
             path, "expected one channel ('Pf'), but this PFM has three ('PF'); keep only one"
         )
     width, height = _dimension(path, "width", width_text), _dimension(path, "height", height_text)
-    if width * height > _MAX_PIXELS:
+    if width * height > MAX_PIXELS:
         raise FileError(
             path,
-            f"expected at most {_MAX_PIXELS} pixels, but the PFM header says {width} × {height};"
+            f"expected at most {MAX_PIXELS} pixels, but the PFM header says {width} × {height};"
             " the file is damaged",
         )
     try:
@@ -97,7 +79,7 @@ def _parse_header(path: Path, data: bytes) -> tuple[int, int, float, int]:
 
 
 def _dimension(path: Path, name: str, text: bytes) -> int:
-    # int() would also take '1_0' and '+5'; a header with those is not a PFM header.
+    # int() would also accept '1_0' and '+5', which no PFM header has.
     if not re.fullmatch(rb"[0-9]{1,10}", text) or int(text) < 1:
         raise FileError(
             path,

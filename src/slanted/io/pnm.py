@@ -1,19 +1,23 @@
 """Portable anymaps (PGM and PPM), plain and binary.
 
-Read here rather than by OpenCV, so that every OpenCV gives the numbers that are in the file,
-whatever the largest value of its header, and so that its size is checked once.
+Decoded here and not by OpenCV, because labels and disparities must be the numbers in the file.
+OpenCV 5.0 scales plain values (of at most 9, a 3 is read as 85) but not binary ones, and accepts
+pixels above the largest value that the header allows.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
+from slanted.io.image_header import ImageHeader
 
 _SPACE = rb"(?:\s|#[^\n]*\n)+"
 _HEADER = re.compile(
@@ -24,44 +28,39 @@ _LONGEST_WORD = 12
 
 
 @dataclass(frozen=True)
-class PnmHeader:
-    """Header of a PGM or PPM file.
+class _Layout:
+    """Shape, type and largest value of the samples, and where and how they are stored."""
 
-    Parameters
-    ----------
-    is_plain
-        Whether values are written as decimal text.
-    width_pixels, height_pixels, channels
-        Shape.
-    max_value
-        Largest value a sample may have.
-    offset_bytes
-        Where the samples start.
-    """
-
-    is_plain: bool
-    width_pixels: int
-    height_pixels: int
-    channels: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
     max_value: int
+    is_plain: bool
     offset_bytes: int
 
 
-def read_header(path: Path, data: bytes) -> PnmHeader:
-    """Parse the header and check that binary samples are all there.
+def read_header(path: Path, data: bytes) -> ImageHeader:
+    """Parse the header and check that binary samples are all there."""
+    layout = _read_layout(path, data)
+    height, width, channels = (*layout.shape, 1)[:3]
+    return ImageHeader("PNM", width, height, 8 * layout.dtype.itemsize, channels)
 
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
 
-    Returns
-    -------
-    PnmHeader
-        The header.
-    """
+def decode(path: Path, data: bytes) -> NDArray[np.uint8 | np.uint16]:
+    """Return ``(H, W)`` grey or ``(H, W, 3)`` RGB values as stored."""
+    layout = _read_layout(path, data)
+    count = math.prod(layout.shape)
+    if layout.is_plain:
+        values = _plain_values(path, data[layout.offset_bytes :], count)
+    else:
+        values = np.frombuffer(data, layout.dtype.newbyteorder(">"), count, layout.offset_bytes)
+    if values.max(initial=0) > layout.max_value:
+        raise FileError(
+            path, f"a pixel is above the largest value {layout.max_value} that its header allows"
+        )
+    return values.astype(layout.dtype).reshape(layout.shape)
+
+
+def _read_layout(path: Path, data: bytes) -> _Layout:
     if data[:2] in (b"P1", b"P4"):
         raise FileError(path, "has the wrong bit depth, 1 bit per pixel (PBM); save it as PGM")
     found = _HEADER.match(data)
@@ -72,50 +71,19 @@ def read_header(path: Path, data: bytes) -> PnmHeader:
         raise FileError(
             path, f"expected a largest value of 1 to 65535 in its header, but it is {max_value}"
         )
-    header = PnmHeader(kind < 5, width, height, 3 if kind in (3, 6) else 1, max_value, found.end())
-    # Plain values take a digit and a space each at the least; the last one may lack its space.
-    sample_bytes = 2 if header.is_plain or max_value > 255 else 1
-    needed = width * height * header.channels * sample_bytes - header.is_plain
-    if len(data) - header.offset_bytes < needed:
+    shape = (height, width, 3) if kind in (3, 6) else (height, width)
+    is_plain = kind < 5
+    # A plain value takes at least a digit and a space; the last one may lack its space.
+    sample_bytes = 2 if is_plain or max_value > 255 else 1
+    needed, there = math.prod(shape) * sample_bytes - is_plain, len(data) - found.end()
+    if there < needed:
         raise FileError(
             path,
             f"the image is truncated, {width} × {height} pixels need {needed} bytes, but"
-            f" {len(data) - header.offset_bytes} follow its header; fetch it again",
+            f" {there} follow its header; fetch it again",
         )
-    return header
-
-
-def decode(path: Path, data: bytes) -> NDArray[np.uint8 | np.uint16]:
-    """Decode a PGM or PPM file.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        Its whole content.
-
-    Returns
-    -------
-    NDArray[np.uint8 | np.uint16]
-        ``(H, W)`` grey or ``(H, W, 3)`` RGB values as stored.
-    """
-    header = read_header(path, data)
-    dtype = np.dtype(np.uint8 if header.max_value < 256 else np.uint16)
-    shape: tuple[int, ...] = (header.height_pixels, header.width_pixels)
-    if header.channels == 3:
-        shape = (*shape, 3)
-    count = int(np.prod(shape))
-    if header.is_plain:
-        values = _plain_values(path, data[header.offset_bytes :], count)
-    else:
-        stored = dtype.newbyteorder(">")
-        values = np.frombuffer(data, stored, count, header.offset_bytes)
-    if values.max(initial=0) > header.max_value:
-        raise FileError(
-            path, f"a pixel is above the largest value {header.max_value} that its header allows"
-        )
-    return values.astype(dtype).reshape(shape)
+    dtype = np.dtype(np.uint8 if max_value < 256 else np.uint16)
+    return _Layout(shape, dtype, max_value, is_plain, found.end())
 
 
 def _plain_values(path: Path, text: bytes, count: int) -> NDArray[np.int64]:
@@ -126,8 +94,8 @@ def _plain_values(path: Path, text: bytes, count: int) -> NDArray[np.int64]:
             f"the image is truncated, it needs {count} values, but has {len(words)};"
             " fetch it again",
         )
-    # An array of words has room for the longest one in every place: a single absurd one of a large
-    # file would ask for terabytes.
+    # NumPy makes every element of an array of words as long as the longest one, so that a single
+    # absurd word in a large file would ask for terabytes.
     if max(map(len, words), default=0) > _LONGEST_WORD:
         raise FileError(path, "a pixel of this plain PGM/PPM has too many digits; fetch it again")
     try:

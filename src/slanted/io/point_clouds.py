@@ -87,7 +87,7 @@ def encode_ply(
     Raises
     ------
     InputError
-        If the arrays do not fit.
+        If an array has another shape or type.
     """
     points = np.asarray(points)
     if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind != "f":

@@ -1,4 +1,4 @@
-"""JSON and TOML of strangers: whatever a file holds, a tree or a sentence."""
+"""JSON and TOML files from anyone: parsed, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -12,32 +12,24 @@ from slanted.errors import FileError
 from slanted.io.files import read_bytes
 
 LARGEST_TEXT = 2**24
-"""Bytes; parsed, JSON takes twenty times as much memory."""
+"""Bytes; parsed JSON takes twenty times as much memory."""
 
 
 def read_toml(path: Path | str, expected: str = "settings in TOML") -> dict[str, Any]:
-    """Read a TOML file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    expected
-        What it should be, for messages.
+    """Read a TOML file; `expected` says in messages what it should have been.
 
     Raises
     ------
     FileError
         If it cannot be read, is larger than `LARGEST_TEXT` or fails to parse.
     """
-    content: dict[str, Any] = _parsed(Path(path), expected, tomllib.loads)
+    content: dict[str, Any] = _parse(path, expected, tomllib.loads)
     return content
 
 
 def read_json_object(path: Path | str, expected: str = "a JSON file") -> dict[str, Any]:
-    """Read a JSON file whose top level is an object; arguments as for `read_toml`."""
-    path = Path(path)
-    content = _parsed(path, expected, json.loads)
+    """Read a JSON file whose top level is an object; otherwise like `read_toml`."""
+    content = _parse(path, expected, json.loads)
     if not isinstance(content, dict):
         raise FileError(
             path, f"expected {expected}, a JSON object, got {type(content).__name__}; correct it"
@@ -45,17 +37,12 @@ def read_json_object(path: Path | str, expected: str = "a JSON file") -> dict[st
     return content
 
 
-def _parsed(path: Path, expected: str, parse: Callable[[str], Any]) -> Any:
+def _parse(path: Path | str, expected: str, parse: Callable[[str], Any]) -> Any:
     data = read_bytes(path, LARGEST_TEXT, may_be_empty=True)
     try:
         return parse(data.decode("utf-8"))
-    # ValueError is both parsers' own error, bytes that are no text, and numbers of thousands of
-    # digits; brackets may be nested deeper than Python can follow.
+    # Both parsers raise ValueError for bad syntax, as does Python for bytes that are not UTF-8 and
+    # for numbers of thousands of digits.
     except (ValueError, RecursionError) as error:
-        raise FileError(
-            path, f"expected {expected}, but it fails to parse: {_why(error)}"
-        ) from error
-
-
-def _why(error: Exception) -> str:
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise FileError(path, f"expected {expected}, but it fails to parse: {why}") from error

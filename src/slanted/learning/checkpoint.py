@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import FileError, InputError
-from slanted.io.containers import MAX_PIXELS
+from slanted.io.arrays import StoredArrays
 from slanted.io.files import write_bytes
-from slanted.io.npz import StoredArrays
+from slanted.io.image_header import MAX_PIXELS
 from slanted.io.texts import read_json_object
 from slanted.learning.owner import Arrays
 

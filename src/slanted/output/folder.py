@@ -15,7 +15,6 @@ import numpy as np
 
 from slanted.errors import FileError
 from slanted.io import (
-    npy,
     point_cloud,
     write_bytes,
     write_disparity,
@@ -23,6 +22,7 @@ from slanted.io import (
     write_labels,
     write_ply,
 )
+from slanted.io.arrays import encode_npy
 from slanted.io.disparity import KITTI_LIMIT
 from slanted.io.names import RECORD, SEGMENTS
 from slanted.output.charts import colour_planes, energy_chart, planes_legend
@@ -206,7 +206,7 @@ def write_result(
         if image is not None:
             write_image(folder / name, image)
     if calibration is not None:
-        write_bytes(folder / "depth.npy", npy.encode(calibration.depth(disparity, LEAST_DISPARITY)))
+        write_bytes(folder / "depth.npy", encode_npy(calibration.depth(disparity, LEAST_DISPARITY)))
         colours = grey_image(disparity.shape) if left is None else left
         points = point_cloud(disparity, colours, calibration, LEAST_DISPARITY)
         write_ply(folder / "cloud.ply", *points)

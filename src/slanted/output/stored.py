@@ -14,9 +14,9 @@ import numpy as np
 from slanted import __version__
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
-from slanted.io.containers import MAX_PIXELS
+from slanted.io.arrays import StoredArrays
+from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import RECORD
-from slanted.io.npz import StoredArrays
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration

@@ -1,9 +1,9 @@
 """Scenes of slanted, textured planes whose disparity, occlusions and boundary labels are exact.
 
-`geometry` knows surfaces and views, `sampling` draws bodies at random, `render` paints both views,
-`partition` cuts the left one into segments, `scene` puts all together and labels the boundaries,
-`video` drives past them, `noise` makes the paper's data set for robustness, `dataset` writes scenes
-to files as KITTI does.
+`geometry` defines surfaces and views, `sampling` draws random bodies, `render` paints both views,
+`partition` cuts the left one into segments, `scene` combines all this and labels the boundaries,
+`video` moves the cameras past a scene, `noise` makes the paper's data set for robustness,
+`dataset` writes scenes to files as KITTI does.
 """
 
 from slanted.synthetic.dataset import write_kitti

@@ -1,8 +1,8 @@
 """Slanted surfaces with continuous borders, and what each view sees of them.
 
 A *surface* is one plane d = a u + b v + c over a convex region of the left image's coordinates. A
-*body* is one surface, or several that meet in creases. Regions are half-planes, not pixels, so that
-the right view can be asked what it sees at points between left pixels.
+*body* is one surface, or several that meet in creases. Regions are intersections of half-planes,
+not sets of pixels, so that the right view is defined at points between left pixels too.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 REACH = 3.0
-"""Regions are grown by this many pixels before the gap is tested.
+"""Pixels by which regions are grown before the gap between bodies is tested.
 
-Boundary pixels lie within chessboard distance 2 of the other segment, 2·√2 < 3 pixels, so a plane
-in front is in front at every pixel of the boundary, not only at the two rows that touch.
+Boundary pixels lie within chessboard distance 2 of the other segment, and 2·√2 < 3 pixels. So a
+plane in front is in front at every pixel of the boundary, not only where the segments touch.
 """
 
 
@@ -44,12 +44,12 @@ class Surface:
     body: int
 
     def disparity(self, u: Floats, v: Floats) -> Floats:
-        """Disparity of the unbounded plane at the points (u, v)."""
+        """Return the disparity of the unbounded plane at the points (u, v)."""
         a, b, c = self.plane
         return np.asarray(a * u + b * v + c)
 
     def covers(self, u: Floats, v: Floats) -> npt.NDArray[np.bool_]:
-        """Whether the points (u, v) lie in the region; its border belongs to it."""
+        """Return whether the points (u, v) lie in the region or on its border."""
         inside = np.ones(np.broadcast_shapes(u.shape, v.shape), dtype=np.bool_)
         for p, q, r in self.support:
             # Without the tolerance, rounding could open a crack along the crease of two surfaces.
@@ -57,13 +57,13 @@ class Surface:
         return inside
 
     def grown(self) -> Floats:
-        """Half-planes of the region after moving each of them outwards by `REACH`."""
+        """Return the half-planes of the region, each moved outwards by `REACH`."""
         return np.asarray(self.support + np.array([0.0, 0.0, REACH]))
 
 
 @dataclass(frozen=True)
 class Hits:
-    """What a view sees at each of its points: surface index, left-image column, disparity."""
+    """What a view sees at each of its points: surface index, left-image column and disparity."""
 
     surface: Ints
     column: Floats
@@ -76,8 +76,8 @@ def cast(
     """Find the nearest surface at the points (x, v) of the left or of the right view.
 
     A left point (u, v) appears at x = u − d(u, v) in the right view. On one plane that is affine,
-    and u = (x + b v + c) / (1 − a) inverts it exactly. A pair of cameras that has `moved` to the
-    right by some baselines sees it shifted by so many disparities more.
+    and u = (x + b v + c) / (1 − a) inverts it exactly. Cameras that have `moved` to the right by
+    some baselines see each point shifted by as many more of its disparities.
     """
     baselines = moved + right
     shape = np.broadcast_shapes(x.shape, v.shape)
@@ -94,7 +94,7 @@ def cast(
 
 
 def clip(polygon: Floats, half_planes: Floats) -> Floats:
-    """Cut a convex polygon, (n, 2), by half-planes, (k, 3); may leave no vertex at all."""
+    """Clip a convex polygon, (n, 2), by half-planes, (k, 3); no vertex may be left."""
     for p, q, r in half_planes:
         side = p * polygon[:, 0] + q * polygon[:, 1] + r
         after = np.roll(side, -1)
@@ -102,14 +102,14 @@ def clip(polygon: Floats, half_planes: Floats) -> Floats:
         crossed = kept != (after >= 0)
         step = np.divide(side, side - after, out=np.zeros_like(side), where=crossed)
         crossing = polygon + step[:, None] * (np.roll(polygon, -1, axis=0) - polygon)
-        # Each vertex is followed by the crossing on the side that it starts.
+        # Each vertex is followed by the crossing on the edge that starts there.
         both = np.stack([polygon, crossing], axis=1).reshape(-1, 2)
         polygon = both[np.stack([kept, crossed], axis=1).ravel()]
     return polygon
 
 
 def pixel_grid(width: int, height: int) -> tuple[Floats, Floats]:
-    """Columns, (1, W), and rows, (H, 1), of the pixels of an image."""
+    """Return the columns, (1, W), and rows, (H, 1), of the pixels of an image."""
     u = np.arange(width, dtype=np.float64)
     v = np.arange(height, dtype=np.float64)
     return u[None, :], v[:, None]

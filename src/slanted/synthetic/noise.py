@@ -15,7 +15,7 @@ from slanted.synthetic.scene import Scene, check_count, check_number, make_scene
 WIDTH, HEIGHT, SEGMENTS = 320, 240, 108
 """Size of the paper's images and their average number of superpixels (108.0)."""
 BOUNDARY_REACH = 2
-"""B_ij: pixels of either segment within this chessboard distance of the other segment."""
+"""B_ij holds the pixels of either segment within this chessboard distance of the other."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
         Number of scenes (the paper: 10 to train, 90 to test).
     sigma
         Standard deviation of the noise, pixels (the paper: 0, 1, 2, 3, 5). Negative disparities
-        are set to 0, so errors are not quite Gaussian where σ is near the true disparity.
+        are set to 0, so errors are not quite Gaussian where σ is close to the true disparity.
     seed
         Scenes and points depend on the seed alone: another σ scales the same errors.
 
@@ -66,7 +66,7 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
     check_count("count", count, 0, None)
     check_number("sigma", sigma, 0.0, math.inf)
     check_count("seed", seed, 0, None)
-    # A generator function would report a bad argument only when first read.
+    # A generator function would report a bad argument only when its first scene is asked for.
     return (noisy_scene(sigma, seed, index) for index in range(count))
 
 
@@ -93,14 +93,14 @@ Indices = npt.NDArray[np.int64]
 
 
 def _boundary_pixels(segments: Ints, edges: Ints) -> tuple[Indices, Indices]:
-    """Edge and pixel index of every member of every B_ij, ordered by edge, then pixel."""
+    """Return edge and pixel index of every member of every B_ij, ordered by edge, then pixel."""
     height, width = segments.shape
     count = int(segments.max()) + 1
     pixel = np.arange(height * width, dtype=np.int64).reshape(height, width)
     edge_keys = edges[:, 0].astype(np.int64) * count + edges[:, 1]
     members: list[Indices] = []
     reach = BOUNDARY_REACH
-    # Half of the neighbourhood: each pair of pixels is met once and serves both.
+    # Half of the neighbourhood suffices, because each pair of pixels counts for both segments.
     offsets = [(dv, du) for dv in range(reach + 1) for du in range(-reach, reach + 1)]
     for dv, du in (offset for offset in offsets if offset > (0, 0)):
         here = np.s_[: height - dv, max(0, -du) : width - max(0, du)]

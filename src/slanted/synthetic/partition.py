@@ -1,4 +1,4 @@
-"""Superpixels that respect surfaces: a jittered Voronoi diagram cut at the surfaces' borders."""
+"""Superpixels within surfaces: a jittered Voronoi diagram, cut at the borders of the surfaces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy.typing as npt
 from slanted.synthetic.geometry import Ints
 
 SMALLEST_PIECE = 20
-"""Pieces below this many pixels join a neighbour of the same surface, if there is one."""
+"""Pieces of fewer pixels join a neighbour on the same surface, if there is one."""
 ROUNDS = 5
 
 
 def partition(surface: Ints, target: int, rng: np.random.Generator) -> Ints:
     """Cut an image into about `target` 4-connected segments, each inside one surface.
 
-    Cutting at borders adds pieces to the Voronoi cells, by how many depends on the scene: the
-    number of cells is corrected by the ratio in a few rounds and the closest partition is kept.
+    Cutting at borders adds pieces, how many depends on the scene. So the number of Voronoi cells is
+    corrected in a few rounds, and the partition closest to the target is kept.
     """
     best = np.zeros_like(surface)
     error = math.inf
@@ -37,24 +37,24 @@ def partition(surface: Ints, target: int, rng: np.random.Generator) -> Ints:
 
 
 def adjacent_pairs(segments: Ints) -> Ints:
-    """Pairs i < j of segments that share a side of a pixel, (E, 2), in lexicographic order."""
+    """Return the pairs i < j of segments that share a pixel side, (E, 2), in sorted order."""
     return _contacts(segments)[0]
 
 
 def _contacts(segments: Ints) -> tuple[Ints, Ints]:
-    """Adjacent pairs, and how many sides of pixels each pair shares."""
+    """Return the adjacent pairs, and how many pixel sides each pair shares."""
     beside = np.stack([segments[:, :-1].ravel(), segments[:, 1:].ravel()], axis=1)
     below = np.stack([segments[:-1].ravel(), segments[1:].ravel()], axis=1)
     pairs = np.concatenate([beside, below])
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1).astype(np.int64)
     count = int(segments.max()) + 1
-    # One integer a pair: much faster than unique rows.
+    # One integer per pair is much faster than unique rows.
     keys, lengths = np.unique(pairs[:, 0] * count + pairs[:, 1], return_counts=True)
     return np.stack(np.divmod(keys, count), axis=1).astype(np.int32), lengths.astype(np.int32)
 
 
 def _voronoi(shape: tuple[int, ...], cells: float, rng: np.random.Generator) -> Ints:
-    """Nearest site of each pixel; about `cells` sites, one in each cell of a regular grid."""
+    """Return the nearest of about `cells` sites for each pixel, one site per cell of a grid."""
     from scipy import ndimage
 
     height, width = shape
@@ -75,8 +75,8 @@ def components(key: npt.NDArray[np.integer]) -> Ints:
     from scipy import ndimage
 
     height, width = key.shape
-    # Pixels on even places, links between equal neighbours on odd ones: then one binary labelling
-    # finds the regions of all values at once.
+    # Pixels are on even places and links between equal neighbours on odd ones, so that a single
+    # binary labelling finds the regions of all values.
     links = np.zeros((2 * height - 1, 2 * width - 1), dtype=np.bool_)
     links[::2, ::2] = True
     links[::2, 1::2] = key[:, 1:] == key[:, :-1]
@@ -99,7 +99,7 @@ def _merge_small(pieces: Ints, surface: Ints) -> Ints:
     queue = [int(i) for i in np.argsort(size, kind="stable") if size[i] < SMALLEST_PIECE]
     for small in queue:
         if size[small] >= SMALLEST_PIECE or not borders[small]:
-            continue  # grown in the meantime, or alone on its surface
+            continue  # has grown since, or is alone on its surface
         into = max(borders[small], key=lambda k: (borders[small][k], -k))
         parent[small] = into
         size[into] += size[small]
@@ -109,12 +109,12 @@ def _merge_small(pieces: Ints, surface: Ints) -> Ints:
                 borders[into][other] = borders[other][into] = borders[into].get(other, 0) + length
         borders[small] = {}
         if size[into] < SMALLEST_PIECE:
-            queue.append(into)  # may have had its turn already
+            queue.append(into)  # its own turn may be over
     return _renumber(pieces, parent)
 
 
 def _renumber(pieces: Ints, parent: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Ints:
-    """Follow each piece to the one that swallowed it, and number what is left from 0."""
+    """Follow each piece to the one that it joined, and number those that are left from 0."""
     while (parent[parent] != parent).any():
         parent = parent[parent]
     _, compact = np.unique(parent, return_inverse=True)

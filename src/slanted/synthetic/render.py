@@ -1,4 +1,4 @@
-"""Two views of textured surfaces, and which left pixels the right view does not see."""
+"""Views of textured surfaces, and which left pixels the right view does not see."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from slanted.synthetic.geometry import Floats, Hits, Surface, cast
 Image = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
-# Cell sizes in pixels and shares of the octaves. The finest is coarse enough for linear
-# interpolation to follow it, the coarsest keeps large windows from looking alike.
+# Cell size in pixels and share of each octave. The finest is coarse enough for linear
+# interpolation, and the coarsest keeps large windows from looking alike.
 _OCTAVES = ((4.0, 0.5), (9.0, 0.3), (21.0, 0.2))
 _TABLE = 64  # lattice points per period of the texture: 256 px at the finest octave
 
@@ -35,7 +35,7 @@ class Texture:
     lattices: Floats
 
     def at(self, u: Floats, v: Floats) -> Floats:
-        """Colours (n, 3) at the points (u, v), each (n,)."""
+        """Return the colours (n, 3) at the points (u, v), each (n,)."""
         total = np.tile(self.colour, (len(u), 1))
         for (period, share), lattice in zip(_OCTAVES, self.lattices, strict=True):
             total += share * _interpolate(lattice, u / period, v / period)
@@ -43,7 +43,7 @@ class Texture:
 
 
 def _interpolate(lattice: Floats, x: Floats, y: Floats) -> Floats:
-    """Smooth interpolation of a periodic lattice: bilinear after a cubic ease of the fractions."""
+    """Interpolate a periodic lattice smoothly: bilinear, with cubic easing of the fractions."""
     size = len(lattice)
     left, top = np.floor(x), np.floor(y)
     fx, fy = x - left, y - top
@@ -65,7 +65,7 @@ def sample_textures(
         taken = np.array([t.colour for t in textures]).reshape(-1, 3)
         distance = ((candidates[:, None] - taken[None]) ** 2).sum(axis=-1)
         farthest = int(distance.min(axis=1, initial=np.inf).argmax())
-        # Mostly grey, a little coloured: hue then tells surfaces apart more than texture does.
+        # Texture is mostly grey, so that hue tells surfaces apart.
         shape = (len(_OCTAVES), _TABLE, _TABLE)
         lattices = 0.8 * rng.uniform(-1.0, 1.0, (*shape, 1)) + 0.2 * rng.uniform(
             -1.0, 1.0, (*shape, 3)
@@ -75,7 +75,7 @@ def sample_textures(
 
 
 def render(hits: Hits, v: Floats, textures: Sequence[Texture], noise: Floats) -> Image:
-    """Paint what a view sees: each pixel shows the texture of its surface at its left column."""
+    """Paint a view: each pixel shows the texture of its surface at its left-image column."""
     rows = np.broadcast_to(v, hits.surface.shape)
     colours = np.zeros((*hits.surface.shape, 3))
     for index, texture in enumerate(textures):
@@ -85,7 +85,7 @@ def render(hits: Hits, v: Floats, textures: Sequence[Texture], noise: Floats) ->
 
 
 def hidden_in_right(left: Hits, v: Floats, surfaces: Sequence[Surface], width: int) -> Mask:
-    """Left pixels that fall outside the right image or behind a nearer surface there."""
+    """Return the left pixels outside the right image or behind a nearer surface there."""
     x = left.column - left.disparity
     nearest = cast(surfaces, x, np.broadcast_to(v, x.shape), right=True).disparity
     return np.asarray((x < 0) | (x > width - 1) | (nearest > left.disparity + 1e-6))

@@ -1,12 +1,12 @@
 """Random scenes built so that their boundary labels are exact.
 
-A body is the upper or lower envelope of its planes: a crease lies, by construction, exactly where
-two planes are equal. Body 0 is the background and covers everything; every later body is nearer
-than all earlier ones by at least `SEPARATION` wherever they overlap or nearly touch. These two
-facts are all that labels need.
+A body is the upper or lower envelope of its planes, so a crease lies exactly where two planes are
+equal. Body 0 is the background and covers everything; every later body is nearer than all earlier
+ones by at least `SEPARATION` wherever they overlap or nearly touch. The labels follow from these
+two facts.
 
-No trigonometry is used: sums, products, quotients and square roots round alike on every platform,
-so one seed draws one scene everywhere.
+There is no trigonometry, only sums, products, quotients and square roots, which round alike on
+every platform, so that one seed draws the same scene everywhere.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from slanted.synthetic.geometry import REACH, Floats, Ints, Surface, clip, pixel
 from slanted.synthetic.partition import SMALLEST_PIECE, components
 
 SEPARATION = 3.0
-"""Least gap in disparity, in pixels, between bodies where they meet in the left image."""
+"""Least disparity gap, in pixels, between bodies where they meet in the left image."""
 STEEPEST = 0.4
-"""Bound on |a| and |b|: the right view needs 1 − a > 0, and foreshortening should stay mild."""
+"""Bound on |a| and |b|. The right view needs 1 − a > 0, and foreshortening should stay mild."""
 FAINTEST_CREASE = 0.03
-"""Least change of gradient over a crease, in px/px: below it a hinge would look coplanar."""
+"""Least change of gradient at a crease, in px/px; below it a hinge would look coplanar."""
 TRIES = 300
 """Proposals for one body before giving up."""
 
@@ -41,7 +41,7 @@ class Stage:
 
     @property
     def span(self) -> float:
-        """Length of the range of disparities."""
+        """Return the length of the range of disparities."""
         return self.max_disparity - self.min_disparity
 
 
@@ -92,12 +92,12 @@ def _background(rng: np.random.Generator, stage: Stage, count: int) -> list[Surf
     ]
     planes = np.array([first, *(first + fold for fold in folds)])
     surfaces = _envelope(planes, np.empty((0, 3)), _sign(rng), body=0)
-    # The right view looks past the left image's right border, by the largest disparity.
+    # The right view sees beyond the left image's right border, by up to the largest disparity.
     frame = _box((-REACH, -REACH), size + np.array([stage.max_disparity + REACH, REACH]))
     low, high = _disparity_range(surfaces, frame)
     bottom = stage.min_disparity + stage.span * rng.uniform(0.0, 0.1)
     scale = stage.span * rng.uniform(0.25, 0.4) / (high - low)
-    # Scaling and shifting all planes alike moves no crease.
+    # Scaling and shifting all planes by the same amount moves no crease.
     surfaces = [
         Surface(s.plane * scale + np.array([0.0, 0.0, bottom - low * scale]), s.support, s.body)
         for s in surfaces
@@ -142,7 +142,7 @@ def _envelope(planes: Floats, outline: Floats, sign: float, body: int) -> list[S
 
 
 def _clearance(front: Sequence[Surface], behind: Sequence[Surface], box: Floats) -> float:
-    """Largest disparity by which `behind` sticks out of `front`, where they meet (−inf: nowhere).
+    """Return by how much `behind` sticks out of `front` at most where they meet (−inf: nowhere).
 
     An affine difference on a convex polygon is largest at a vertex, so the answer is exact.
     """
@@ -157,14 +157,14 @@ def _clearance(front: Sequence[Surface], behind: Sequence[Surface], box: Floats)
 
 
 def _disparity_range(surfaces: Sequence[Surface], frame: Floats) -> tuple[float, float]:
-    """Smallest and largest disparity inside a convex polygon."""
+    """Return the smallest and largest disparity inside a convex polygon."""
     values = [s.disparity(*clip(frame, s.support).T) for s in surfaces]
     together = np.concatenate(values)
     return float(together.min()), float(together.max())
 
 
 def _well_shaped(surfaces: Sequence[Surface]) -> bool:
-    """Whether no plane is too steep and every crease is strong enough to see."""
+    """Return whether no plane is too steep and every crease is strong enough to see."""
     gradients = np.array([s.plane[:2] for s in surfaces])
     change = gradients[:, None] - gradients[None]
     bends = np.sqrt((change**2).sum(axis=-1))[np.triu_indices(len(surfaces), 1)]
@@ -172,7 +172,7 @@ def _well_shaped(surfaces: Sequence[Surface]) -> bool:
 
 
 def _cover(seen: Ints, body: Sequence[Surface], first: int) -> Ints:
-    """Put a body, whose surfaces are numbered from `first`, in front of what the left view sees."""
+    """Draw a body, whose surfaces are numbered from `first`, over what the left view sees."""
     height, width = seen.shape
     u, v = pixel_grid(width, height)
     covered = seen.copy()
@@ -182,10 +182,10 @@ def _cover(seen: Ints, body: Sequence[Surface], first: int) -> Ints:
 
 
 def _all_in_view(seen: Ints, count: int) -> bool:
-    """Whether the left view shows a fair part of every surface, and no part too small to segment.
+    """Return whether the left view shows enough of every surface, and no part too small to segment.
 
-    Without slivers each segment can have `SMALLEST_PIECE` pixels: small pieces of the partition
-    then always have a neighbour on their own surface to join.
+    Without slivers, a small piece of the partition always has a neighbour on its own surface to
+    join, so that each segment gets at least `SMALLEST_PIECE` pixels.
     """
     fair = max(2 * SMALLEST_PIECE, seen.size // 400)
     if np.bincount(seen.ravel(), minlength=count).min() < fair:
@@ -194,7 +194,7 @@ def _all_in_view(seen: Ints, count: int) -> bool:
 
 
 def _outline(rng: np.random.Generator, centre: Floats, radius: float) -> Floats:
-    """Half-planes of a convex polygon of 4 to 7 sides around a centre."""
+    """Return the half-planes of a convex polygon of 4 to 7 sides around a centre."""
     sides = int(rng.integers(4, 8))
     turns = (np.arange(sides) + rng.uniform(-0.15, 0.15, sides)) / sides + rng.random()
     inward = np.array([_direction(turn) for turn in turns])
@@ -204,13 +204,13 @@ def _outline(rng: np.random.Generator, centre: Floats, radius: float) -> Floats:
 
 
 def _line(rng: np.random.Generator, through: Floats) -> Floats:
-    """Signed distance (p, q, r) from a line of random direction through a point."""
+    """Return the signed distance (p, q, r) from a random line through a point."""
     p, q = _direction(rng.random())
     return np.array([p, q, -(p * through[0] + q * through[1])])
 
 
 def _direction(turn: float) -> Floats:
-    """Return the unit vector after a walk of `turn` rounds along the border of a square."""
+    """Return the unit vector towards the point after `turn` rounds along the border of a square."""
     side, along = divmod(4.0 * turn, 1.0)
     t = 2.0 * along - 1.0
     corner = np.array([(1.0, t), (-t, 1.0), (-1.0, -t), (t, -1.0)][int(side) % 4])
@@ -222,5 +222,5 @@ def _sign(rng: np.random.Generator) -> float:
 
 
 def _box(low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Floats:
-    """Corners of an axis-parallel rectangle."""
+    """Return the corners of an axis-parallel rectangle."""
     return np.array([low, (high[0], low[1]), high, (low[0], high[1])], dtype=np.float64)

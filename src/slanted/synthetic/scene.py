@@ -27,11 +27,11 @@ class Scene:
     Parameters
     ----------
     left, right
-        (H, W, 3) uint8. Point samples: borders are not smoothed.
+        (H, W, 3) uint8, point-sampled: borders are not smoothed.
     disparity
         (H, W) float32: left pixel (u, v) shows the point that right pixel (u − d, v) shows.
     occluded
-        (H, W) bool: left pixels outside the right image, or behind a nearer surface there.
+        (H, W) bool: left pixels that lie outside the right image or behind a nearer surface there.
     surface
         (H, W) int32: index of the surface seen at each left pixel.
     surface_planes
@@ -78,18 +78,19 @@ def make_scene(
     noise: float = 0.0,
     seed: int | np.random.SeedSequence,
 ) -> Scene:
-    """Draw a scene of slanted planes and render it from both sides.
+    """Draw a scene of slanted planes and render both views.
 
     Parameters
     ----------
     width, height
         Size of the images, pixels.
     segments
-        About how many segments to cut the left image into.
+        Approximate number of segments of the left image.
     objects
-        Bodies in front of the background: convex polygons of one plane or of two with a crease.
+        Number of bodies in front of the background: convex polygons of one plane, or of two planes
+        with a crease.
     background
-        Planes of the background, 1 to 3, joined by hinges; None draws the number.
+        Number of planes of the background, 1 to 3, joined by hinges; None draws it at random.
     min_disparity, max_disparity
         Range of the disparities seen in the left image, pixels.
     texture
@@ -99,7 +100,7 @@ def make_scene(
     noise
         Standard deviation of Gaussian noise, independent in both images, grey levels.
     seed
-        One seed, one scene, on every platform.
+        The same seed gives the same scene on every platform.
 
     Raises
     ------
@@ -108,9 +109,9 @@ def make_scene(
 
     Notes
     -----
-    Labels follow from how the scene is built, not from thresholds: one surface, coplanar; two
-    surfaces of one body, hinge; two bodies, occlusion with the later body in front (see
-    `slanted.synthetic.sampling`).
+    Labels follow from how the scene is built, not from thresholds. Segments of one surface are
+    coplanar, those of two surfaces of one body form a hinge, and between two bodies there is an
+    occlusion with the later body in front (see `slanted.synthetic.sampling`).
     """
     _check_counts(width, height, segments, objects, background)
     _check_disparities(width, min_disparity, max_disparity)
@@ -146,7 +147,7 @@ def make_scene(
 
 
 def _centres(segments: Ints) -> Floats:
-    """Mean pixel (u, v) of each segment."""
+    """Return the mean pixel (u, v) of each segment."""
     flat = segments.ravel()
     rows, columns = np.indices(segments.shape)
     size = np.bincount(flat)
@@ -156,7 +157,7 @@ def _centres(segments: Ints) -> Floats:
 def _segment_planes(
     segments: Ints, surface: Ints, surfaces: Sequence[Surface], centres: Floats
 ) -> tuple[Floats, Ints]:
-    """Planes about the segments' own centres, and the surface each segment lies on."""
+    """Return the planes about the segments' centres, and the surface that each segment lies on."""
     surface_of = np.zeros(len(centres), dtype=np.int32)
     surface_of[segments.ravel()] = surface.ravel()
     planes = np.array([s.plane for s in surfaces])[surface_of]
@@ -165,7 +166,7 @@ def _segment_planes(
 
 
 def _labels(edges: Ints, surface_of: Ints, surfaces: Sequence[Surface]) -> npt.NDArray[np.int8]:
-    """Labels by construction: the later of two bodies is in front wherever they meet."""
+    """Return the label of each edge; the later of two bodies is in front wherever they meet."""
     body_of = np.array([s.body for s in surfaces])[surface_of]
     i, j = edges.T
     labels = np.where(

@@ -1,4 +1,4 @@
-"""A pair of cameras that moves along its baseline past slanted planes."""
+"""A video of a stereo pair that moves along its baseline past slanted planes."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def make_video(
     noise: float = 4.0,
     seed: int,
 ) -> Iterator[VideoFrame]:
-    """Draw a scene as `slanted.synthetic.make_scene` does, and yield frames of a drive past it.
+    """Draw a scene like `slanted.synthetic.make_scene`, and yield the frames of a drive past it.
 
     Parameters
     ----------
     width, height
-        Of the images, pixels.
+        Size of the images, pixels.
     frames
-        How many.
+        Number of frames.
     step
-        Baselines by which the cameras move to the right from frame to frame: a point moves to the
-        left by as many of its disparities.
+        Movement of the cameras to the right per frame, in baselines. A point moves to the left by
+        as many of its disparities.
     objects, min_disparity, max_disparity, texture
-        As of a scene.
+        As for `make_scene`.
     noise
         Standard deviation of Gaussian noise, independent in all images, grey levels.
     seed
-        One seed, one video.
+        The same seed gives the same video.
     """
     rng = np.random.default_rng(seed)
     stage = Stage(width, height, float(min_disparity), float(max_disparity))

@@ -9,7 +9,7 @@ import pytest
 
 from slanted.errors import InputError, SlantedError
 from slanted.evaluation.datasets import find_frames
-from slanted.io.digests import file_digest
+from slanted.io.files import file_digest
 from slanted.research.experiments import measurements
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Store, key_of, measure_all, problems_of

@@ -11,10 +11,11 @@ from pathlib import Path
 from slanted.errors import FileError, InputError
 from slanted.evaluation.datasets.frame import Candidate, Frame
 from slanted.evaluation.datasets.kitti import KITTI2012, KITTI2015, find_kitti_frames
-from slanted.evaluation.datasets.middlebury import MIDDLEBURY_EXPECTED, find_middlebury_frames
-from slanted.evaluation.datasets.middlebury2014 import (
+from slanted.evaluation.datasets.middlebury import (
     MIDDLEBURY2014_EXPECTED,
+    MIDDLEBURY_EXPECTED,
     find_middlebury2014_frames,
+    find_middlebury_frames,
 )
 from slanted.evaluation.datasets.splits import select_split
 
@@ -26,7 +27,7 @@ class Layout:
     Attributes
     ----------
     find
-        From the root to the frames that seem to be there, in any order.
+        Returns the frames that seem to be under a root, in any order.
     expected
         The layout in words, for messages.
     """
@@ -43,8 +44,8 @@ _LAYOUTS = {
 }
 
 ALL_FRAMES = "all"
-"""The split that is always there."""
-# One finder tells these apart by their file names, so people may use the name they know.
+"""The split that every dataset has."""
+# One finder tells these apart by their file names, so all these names are accepted.
 _ALIASES = dict.fromkeys(
     ("middlebury2001", "middlebury2003", "middlebury2005", "middlebury2006"), "middlebury"
 )
@@ -75,21 +76,21 @@ def find_frames(
     limit
         At most this many, the first by name; None for all.
     problems
-        Takes what is wrong with each frame, by name, that cannot be used; without it the first
-        such frame is an error.
+        If given, receives by name what is wrong with each frame that cannot be used; without it,
+        the first such frame is an error.
 
     Returns
     -------
-    Frames sorted by name; at least one, unless `problems` tells why there is none. No image is
-    read, but for the width of the official Middlebury scenes up to 2006, which tells their
-    disparity scale.
+    Frames sorted by name; at least one, unless `problems` says why there is none. No image is read,
+    except for the width of official Middlebury scenes up to 2006, which gives their disparity
+    scale.
 
     Raises
     ------
     InputError
         If the dataset or split is unknown, or the limit is not positive.
     FileError
-        If the folder is none, holds no frames, or a frame in it is incomplete.
+        If the path is not a folder, holds no frames, or a frame in it is incomplete.
     """
     name = _ALIASES.get(dataset, dataset)
     if name not in _LAYOUTS:

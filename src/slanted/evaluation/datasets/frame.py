@@ -1,4 +1,4 @@
-"""One stereo pair of a benchmark, and how its ground truth is read."""
+"""One stereo pair of a benchmark, and its ground truth."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Frame:
 
         Returns
         -------
-        Two (H, W) float32 maps in pixels, NaN where unknown; the second is None where the dataset
-        does not tell what is occluded.
+        Two (H, W) float32 maps in pixels, NaN where unknown; the second is None if the dataset does
+        not say what is occluded.
 
         Raises
         ------
@@ -104,7 +104,17 @@ class Frame:
 
 
 Candidate = tuple[str, Callable[[], Frame]]
-"""A frame that seems to be there, by name; the call makes it, or raises a FileError."""
+"""The name of a frame that seems to be there, and a call that makes it or raises a FileError."""
+
+
+def check_right_image(right: Path, left: Path) -> Path:
+    """Return `right`; raise a FileError if it is missing, so that half a pair is not skipped."""
+    if not right.is_file():
+        raise FileError(
+            right,
+            f"expected the right image of {left}, found no such file; unpack the archive again.",
+        )
+    return right
 
 
 def read_visible(path: Path) -> npt.NDArray[np.bool_]:
@@ -142,15 +152,15 @@ def visible_in_both(
 
     A pixel x of disparity d is visible in both where round(x - d) lies in the right view and the
     right disparity there, or at one of its two neighbours in the row, is within `tolerance` of d.
-    The neighbours make up for the rounding: without them, the pixels where a slanted surface jumps
-    by one level of an 8-bit map would count as occluded.
+    The neighbours make up for rounding: without them, pixels where a slanted surface jumps by one
+    level of an 8-bit map would count as occluded.
 
     Parameters
     ----------
     left, right
         (H, W) disparities of the left and right view, positive, NaN where unknown.
     tolerance
-        Largest difference in pixels that still is the same surface.
+        Largest difference in pixels within one surface.
 
     Returns
     -------

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from slanted.errors import FileError
-from slanted.evaluation.datasets.frame import Candidate, Frame
+from slanted.evaluation.datasets.frame import Candidate, Frame, check_right_image
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,7 @@ class KittiFolders:
     Attributes
     ----------
     images
-        Pairs of left and right folder, best first; the first pair that exists is used.
+        Pairs of left and right folder, preferred first; the first pair that exists is used.
     truth, truth_noc
         Ground truth of all and of the non-occluded pixels.
     calibration
@@ -53,19 +52,14 @@ KITTI2015 = KittiFolders(
 def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Candidate]:
     """List the frames that have a left image and ground truth; each needs a right image too.
 
-    Parameters
-    ----------
-    root
-        The dataset, or its ``training`` folder.
-    folders
-        `KITTI2012` or `KITTI2015`.
+    `root` is the dataset or its ``training`` folder.
     """
     training = root / "training" if (root / "training").is_dir() else root
     pairs = [pair for pair in folders.images if (training / pair[0]).is_dir()]
     if not pairs:
         return []
     left_folder, right_folder = pairs[0]
-    # *_10 is the reference view of each scene, the only one with ground truth; the rest is video.
+    # *_10 is the reference view of each scene, the only one with ground truth; others are video.
     return [
         (left.stem, partial(_frame, training, left, training / right_folder / left.name, folders))
         for left in (training / left_folder).glob("*_10.png")
@@ -74,17 +68,12 @@ def find_kitti_frames(root: Path, folders: KittiFolders) -> list[Candidate]:
 
 
 def _frame(training: Path, left: Path, right: Path, folders: KittiFolders) -> Frame:
-    if not right.is_file():
-        raise FileError(
-            right,
-            f"expected the right image of {left}, found no such file; unpack the archive again.",
-        )
     noc = training / folders.truth_noc / left.name
     calibration = training / folders.calibration / f"{left.stem.removesuffix('_10')}.txt"
     return Frame(
         name=left.stem,
         left=left,
-        right=right,
+        right=check_right_image(right, left),
         ground_truth=training / folders.truth / left.name,
         ground_truth_noc=noc if noc.is_file() else None,
         calibration=calibration if calibration.is_file() else None,

@@ -21,7 +21,7 @@ class Splits:
     Attributes
     ----------
     path
-        Where they are written.
+        The file that names them.
     names
         Frame names of each split.
     """
@@ -35,8 +35,8 @@ def select_split(
 ) -> list[Frame]:
     """Return the frames of one split, in the order of `frames`.
 
-    With `problems`, a frame of the split that is missing is named there, and those that are not of
-    the split are removed from it.
+    With `problems`, missing frames of the split are named there instead of raising an error, and
+    problems of frames outside the split are removed from it.
 
     Raises
     ------
@@ -69,13 +69,13 @@ def select_split(
 
 
 def has_splits(root: Path) -> bool:
-    """Return whether a file in a dataset's folder names splits."""
+    """Return whether a dataset has a file that names splits."""
     files = [folder / SPLIT_FILE for folder in _split_folders(root)]
     return any(file.is_file() for file in (*files, root / SCENES_FILE))
 
 
 def _split_folders(root: Path) -> tuple[Path, ...]:
-    # A caller may point at KITTI's training folder; its split file stands one level up.
+    # The root may be KITTI's training folder, whose split file lies one level up.
     return (root, root.resolve().parent) if root.resolve().name == "training" else (root,)
 
 
@@ -85,7 +85,7 @@ def read_splits(root: Path) -> Splits:
     Raises
     ------
     FileError
-        If there is neither file, or it is not understood.
+        If there is neither file, or it has another form.
     """
     for folder in _split_folders(root):
         if (folder / SPLIT_FILE).is_file():

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from slanted.errors import FileError, SlantedError
-from slanted.io.digests import digest
-from slanted.io.files import write_bytes
+from slanted.io.files import digest, write_bytes
 from slanted.io.texts import read_json_object
 from slanted.research.experiments.provenance import PACKAGE, PACKAGES, version_of
 from slanted.runtime.workers import open_backend, run_each

@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from slanted.io.digests import file_digest
+from slanted.io.files import file_digest
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Scores
 from slanted.research.experiments.provenance import PACKAGE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slanted.evaluation.datasets import Frame
-from slanted.io.digests import file_digest
+from slanted.io.files import file_digest
 from slanted.research.experiments.measurements import Scores
 from slanted.research.methods import FULL_MODEL
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slanted.io.digests import digest
+from slanted.io.files import digest
 from slanted.output.text import plural
 from slanted.research.experiments.jobs.frames import frame_digests
 from slanted.research.experiments.measurements import Scores, key_of
