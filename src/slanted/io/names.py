@@ -1,12 +1,14 @@
-"""Names of files by which folders are known: some packages write them, others look for them."""
+"""Names of files that some packages write and others look for."""
 
 from __future__ import annotations
 
 RECORD = "run.json"
-"""What makes a folder a result."""
+"""What makes a folder a result: its settings, inputs and numbers."""
+PAIR_RECORD = "record.json"
+"""What a batch adds to the result of each pair: what it was made from, when and where."""
 SEGMENTS = "segments.npy"
 """The label image of a result, or of segments alone."""
 BATCH_MARKER = "batch.lock"
 """What makes a folder that of a batch."""
 SUMMARY_TABLE, SUMMARY_LINES = "summary.csv", "summary.jsonl"
-"""What a batch tells of its pairs, twice."""
+"""The summary of a batch, as a table and as JSON lines."""
