@@ -2,12 +2,12 @@
 
 import csv
 
-from slanted.batch.records import RECORD
+from slanted.io.names import PAIR_RECORD
 
 
 def result_files(output):
     """The bytes of all result files, by name; records tell times and summaries repeat them."""
-    own = {RECORD, "summary.csv", "summary.jsonl", "batch.lock"}
+    own = {PAIR_RECORD, "summary.csv", "summary.jsonl", "batch.lock"}
     files = [p for p in output.rglob("*") if p.is_file() and p.name not in own]
     return {str(p.relative_to(output)): p.read_bytes() for p in files if "failures" not in p.parts}
 

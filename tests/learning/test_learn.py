@@ -103,7 +103,7 @@ def die(*arguments):
 
 
 def test_a_worker_that_dies_is_named(frames, monkeypatch):
-    monkeypatch.setattr("slanted.learning.training.evaluate_images", die)
+    monkeypatch.setattr("slanted.learning.images.evaluate_images", die)
     with pytest.raises(
         SlantedError, match=r"a worker died with the images it held \(killed by SIGKILL\)"
     ):
@@ -211,7 +211,7 @@ def test_a_checkpoint_of_another_run_is_refused_unless_told_otherwise(frames, tm
 def test_an_objective_that_is_no_number_leaves_the_last_good_checkpoint(
     frames, tmp_path, monkeypatch
 ):
-    import slanted.learning.training as module
+    import slanted.learning.images as module
 
     real, calls = module.Images.evaluate, []
 

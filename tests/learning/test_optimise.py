@@ -6,6 +6,7 @@ import pytest
 from learning.problems import small_example
 from slanted.errors import InputError
 from slanted.learning.examples import NAMES
+from slanted.learning.images import Images
 from slanted.learning.optimise import (
     minimise_interleaved,
     minimise_lbfgs,
@@ -13,7 +14,7 @@ from slanted.learning.optimise import (
     refuse_zero,
 )
 from slanted.learning.owner import add_example
-from slanted.learning.training import Images, Training
+from slanted.learning.training import Training
 from slanted.runtime.workers import Sequential
 
 COUNT = len(NAMES)

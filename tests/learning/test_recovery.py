@@ -5,10 +5,11 @@ import dataclasses
 import numpy as np
 
 from learning.problems import small_example
+from slanted.learning.images import Images
 from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
-from slanted.learning.training import SCALES, Images, Training
+from slanted.learning.training import SCALES, Training
 from slanted.learning.weighted import weighted_graph
 from slanted.runtime.workers import Sequential
 from slanted.solver.convex_bp import solve

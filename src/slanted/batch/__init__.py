@@ -1,5 +1,6 @@
-"""Many pairs: found in a folder or a manifest, run one by one, in processes or on Dask; resumable.
+"""Batches: many pairs from a folder or a manifest, run by workers, resumable.
 
-`pairs` finds them, `work` is what one worker does with one pair, `records` tells what is done,
-`backends` are the workers, `memory` how many of them fit, `run` is the loop.
+`pairs` finds the pairs, `work` is what a worker does with one of them, `records` keeps what is
+done, `memory` estimates how much a pair takes, `run` is the loop, and `report` the page for people.
+The workers themselves are in `slanted.runtime.workers`.
 """

@@ -1,4 +1,4 @@
-"""How much memory a pair takes, and how many workers therefore fit."""
+"""Estimates of the memory that a pair takes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 PROCESS_BYTES = 300 * 2**20
-"""Of a worker with all libraries and kernels loaded, before it sees an image."""
+"""Memory of a worker with all libraries and kernels loaded, before it reads an image."""
 BYTES_A_PIXEL = 250
-"""Images, words, matches by segment and by boundary, the result and its pictures."""
+"""Images, census words, matches of segments and boundaries, the result and its pictures."""
 BYTES_A_TILED_PIXEL = 48
-"""Of an image in tiles: what is kept of all of it."""
+"""What is kept of a whole image that is done in tiles."""
 BYTES_A_CELL = 2
-"""Of a pixel and a disparity, while a pair is matched: its sum of costs."""
+"""The summed cost of a pixel at a disparity, while a pair is matched."""
 AUTO_DISPARITIES = 0.25
-"""Of the width: what is reckoned with where the range is found from the pair."""
+"""Assumed disparity range, as a share of the width, where it is found from the pair."""
 
 
 def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
-    """Return about how much a worker takes at most for a pair of some (height, width)."""
+    """Return an upper estimate of what a worker takes for a pair of some (height, width)."""
     from slanted.matching.census_sgm import BAND_BYTES
 
     height, width = size
@@ -45,7 +45,7 @@ def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Return the (height, width) of an image file that is whole; nothing is decoded."""
+    """Return the (height, width) of an image file, which must be complete, without decoding it."""
     from slanted.io.containers import read_header
     from slanted.io.files import read_bytes
 
@@ -53,10 +53,10 @@ def image_size(path: Path) -> tuple[int, int]:
     return header.height_pixels, header.width_pixels
 
 
-def told_size(path: Path) -> tuple[int, int]:
-    """Return the (height, width) that a file tells, whole or not.
+def header_size(path: Path) -> tuple[int, int]:
+    """Return the (height, width) in the header of a file, complete or not.
 
-    Of PNG the first bytes are enough: thousands of files may lie on a slow disk.
+    Of a PNG only the first bytes are read: there may be thousands of files on a slow disk.
     """
     with suppress(OSError, ValueError), path.open("rb") as file:
         start = file.read(24)
@@ -67,14 +67,15 @@ def told_size(path: Path) -> tuple[int, int]:
 
 
 def largest_pair(files: Iterable[Path], settings: Settings) -> int:
-    """Return what the largest of the images will take that can be run at all, in bytes.
+    """Return the bytes that the largest pair takes.
 
-    What cannot be read, or would not fit if it were alone, fails by itself when its turn comes.
+    Pairs that cannot be read or would not fit even alone are left out: they fail when their turn
+    comes.
     """
     limit, largest = available_bytes(), 0
     for file in files:
         try:
-            needed = pair_bytes(told_size(file), settings)
+            needed = pair_bytes(header_size(file), settings)
         except SlantedError:
             continue
         if needed <= USABLE * limit:
@@ -83,7 +84,7 @@ def largest_pair(files: Iterable[Path], settings: Settings) -> int:
 
 
 def refuse_what_does_not_fit(path: Path, settings: Settings) -> None:
-    """Raise if the pair of a left image would not fit, before anything is decoded."""
+    """Raise if the pair of a left image does not fit into memory, before anything is decoded."""
     height, width = image_size(path)
     needed, available = pair_bytes((height, width), settings), available_bytes()
     if needed > available:

@@ -1,4 +1,4 @@
-"""Pairs of images: from a folder in one of the usual layouts, or from a CSV manifest."""
+"""Pairs of images, from a folder in one of the usual layouts or from a CSV manifest."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FOLDERS = (
     ("image_00", "image_01"),
     ("left", "right"),
 )
-"""Folders side by side whose files of one name are a pair; of several, the first: colour first."""
+"""Sibling folders whose files of one name are a pair; the first that exist are taken."""
 STEMS = (("im0", "im1"), ("im2", "im6"), ("view1", "view5"))
-"""Files of Middlebury's scenes, a folder each."""
+"""Files of Middlebury, which has a folder for each scene."""
 WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 LAYOUTS = (
     "image_2/ and image_3/ (KITTI; also colored_0/1, image_0/1, left/ and right/) with files of "
@@ -35,13 +35,13 @@ LAYOUTS = (
     "right"
 )
 RESERVED = ("failures", SUMMARY_TABLE, SUMMARY_LINES, BATCH_MARKER)
-"""Names in the output folder that are not for pairs."""
+"""Names in the output folder that no pair may have."""
 COLUMNS = ("left", "right", "name")
 LARGEST_MANIFEST = 2**26
 DIGITS = r"\d{1,300}"
-"""A number in a name; Python makes no number of many thousand digits."""
+"""A number in a name; Python does not convert numbers of many thousand digits."""
 RESULT = (RECORD, ARRAYS)
-"""Files of a result: its images are no new pair."""
+"""Files of a result, whose images are not a new pair."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Pair:
     Parameters
     ----------
     name
-        Under which its result is kept: a relative path, with slashes.
+        Name of its result: a relative path with slashes.
     left, right
-        The images; the right one need not exist, and the pair then fails by name.
+        The images. If the right one does not exist, the pair is recorded as failed.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Pair:
     right: Path
 
     def frame(self) -> tuple[str, int] | None:
-        """Return the sequence that the left file's name is from and its number there, if any."""
+        """Return the sequence of the left file, and its number there, if its name has a number."""
         numbers = list(re.finditer(DIGITS, self.left.stem))
         if not numbers:
             return None
@@ -71,21 +71,21 @@ class Pair:
 
 
 def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
-    """Return the pairs of a folder, searched with all its folders, or of a manifest, by name.
+    """Return the pairs of a folder and all folders below it, or of a manifest, sorted by name.
 
     Parameters
     ----------
     source
-        A folder, or a CSV file with a header ``left,right`` and, if wanted, ``name``; its paths
-        are relative to the file's folder.
+        A folder, or a CSV file with a header ``left,right`` and an optional ``name``; its paths
+        are relative to the folder of the file.
     output
-        A folder that is not searched.
+        A folder to leave out.
 
     Raises
     ------
     FileError
-        If there are none, the manifest cannot be understood, two pairs have one name, or it is not
-        clear which of several files is an image of a pair.
+        If there are none, the manifest cannot be read, two pairs have one name, or it is not clear
+        which of several files belongs to a pair.
     """
     if source.is_dir():
         pairs = list(_apart(_search(source, output)))
@@ -100,17 +100,17 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
 
 
 def natural(name: str) -> list[tuple[str, int]]:
-    """Return a key by which frame_9 comes before frame_10."""
+    """Return a sort key by which frame_9 comes before frame_10."""
     return [(word, int(digits or 0)) for word, digits in re.findall(rf"(\D*)({DIGITS}|)", name)]
 
 
 def output_folder(output: Path, name: str) -> Path:
-    """Return the folder of a pair's result, which must lie inside the output folder.
+    """Return the folder of a pair's result.
 
     Raises
     ------
     FileError
-        If it does not, as with ``..`` in the name or a link on the way.
+        If it is not inside the output folder, because of ``..`` in the name or a link.
     """
     parts = PurePosixPath(name).parts
     bad = not parts or name != "/".join(parts) or "\0" in name or "\\" in name
@@ -138,7 +138,7 @@ def _search(root: Path, output: Path | None) -> Iterator[Pair]:
     for here, folders, files in os.walk(root, onerror=_cannot_search, followlinks=True):
         base = Path(here)
         real = base.resolve()
-        # Links may lead round in a circle, and results hold a left and a right image.
+        # Links may form a circle, and results hold a left and a right image.
         if real in seen or (real == skipped and base != root) or set(RESULT) <= set(files):
             folders.clear()
             continue
@@ -147,7 +147,7 @@ def _search(root: Path, output: Path | None) -> Iterator[Pair]:
         relative = "" if base == root else base.relative_to(root).as_posix() + "/"
         both = next((p for p in FOLDERS if set(p) <= set(folders)), None)
         if both is not None:
-            # The other cameras of the same scene are the same scene.
+            # Other cameras show the same scene.
             folders[:] = [f for f in folders if all(f not in pair for pair in FOLDERS)]
             yield from _of_folders(base / both[0], base / both[1], relative)
         yield from _of_files(base, files, relative)
@@ -161,7 +161,7 @@ def _cannot_search(error: OSError) -> NoReturn:
 
 
 def _images(files: Iterable[str]) -> list[str]:
-    """Return the names of images; hidden files are what systems put beside them."""
+    """Return the names of images, without hidden files, which some systems put beside them."""
     return sorted(f for f in files if f.lower().endswith(SUFFIXES) and not f.startswith("."))
 
 
@@ -173,7 +173,7 @@ def _by_stem(images: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _only(folder: Path, names: list[str]) -> Path:
-    """Return the one image of a name, and refuse to choose between several."""
+    """Return the one image of a name; several are an error."""
     if len(names) > 1:
         raise FileError(
             folder,
@@ -184,7 +184,7 @@ def _only(folder: Path, names: list[str]) -> Path:
 
 
 def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
-    """Find pairs in two folders: files of one name, or of names that say left and right."""
+    """Find pairs in two folders: files of one name, or with left and right in their names."""
     if (left / "data").is_dir() and (right / "data").is_dir():  # KITTI's raw drives
         left, right = left / "data", right / "data"
     try:
@@ -217,7 +217,7 @@ def _of_files(base: Path, files: Iterable[str], relative: str) -> Iterator[Pair]
 
 
 def _in_words(stem: str) -> Iterator[tuple[str, str]]:
-    """Return what the right image of a left one is called, and what both names share."""
+    """Yield possible names of the right image of a left one, and what both names share."""
     for one, other in WORDS:
         if one in stem:
             rest = re.sub(r"^[-_. ]+|[-_. ]+$", "", stem.replace(one, ""))
@@ -225,7 +225,7 @@ def _in_words(stem: str) -> Iterator[tuple[str, str]]:
 
 
 def _apart(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Name a scene that has other scenes in its folder by its left image, too."""
+    """Add the name of the left image to a scene that has other scenes in its folder."""
     pairs = list(pairs)
     outer = {str(above) for pair in pairs for above in PurePosixPath(pair.name).parents}
     for pair in pairs:
@@ -271,7 +271,7 @@ def _from_row(path: Path, line: int, row: dict[str, str | None]) -> Pair:
 
 
 def check_names(source: Path | str, pairs: Iterable[Pair]) -> None:
-    """Refuse names that would write over one another; `source` is where they are from."""
+    """Raise if two pairs would overwrite each other; `source` is where they come from."""
     by_name = sorted(pairs, key=lambda pair: PurePosixPath(pair.name).parts)
     for one, other in pairwise(by_name):
         inside = PurePosixPath(other.name).is_relative_to(PurePosixPath(one.name))

@@ -1,7 +1,7 @@
-"""What is done: a record beside each result, one for each failure, and the summary of all.
+"""Records of a batch: one beside each result, one for each failure, and the summary of all.
 
-A result and its record take their place together, by one rename; whatever happens, a pair's folder
-is whole or is not there.
+A result and its record appear together, by one rename: whatever happens, the folder of a pair is
+complete or does not exist.
 """
 
 from __future__ import annotations
@@ -20,32 +20,31 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError
 from slanted.io.files import write_bytes
-from slanted.io.names import SUMMARY_LINES, SUMMARY_TABLE
+from slanted.io.names import PAIR_RECORD, SUMMARY_LINES, SUMMARY_TABLE
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
-RECORD = "record.json"
 FAILURES = "failures"
 STAGING, REPLACED = ".staging", ".replaced"
-"""Endings of hidden folders: a result that is being written, and one that gives way to it."""
+"""Suffixes of hidden folders: a result that is being written, and one that is being replaced."""
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
     *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
     *("settings", "inputs", "version", "worker", "warnings"),
 )
-"""Of the summary."""
+"""Columns of the summary."""
 
 
 def settings_digest(settings: Settings) -> str:
-    """Return a short name of the settings that results depend on: all but the threads."""
+    """Return a digest of the settings that results depend on: all but the threads."""
     from slanted.io.files import digest
 
     return digest(replace(settings, threads=None).identity())
 
 
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:
-    """Return a short name of what a pair is made from: its files and, in a sequence, the last."""
+    """Return a digest of the files of a pair and, in a sequence, of the frame before."""
     from slanted.io.files import digest, file_digest
 
     return digest(file_digest(left), file_digest(right), before)
@@ -53,7 +52,7 @@ def inputs_digest(left: Path, right: Path, before: str = "") -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions that a result may depend on."""
+    """Return the versions of the packages that a result may depend on."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
@@ -68,7 +67,7 @@ def versions() -> dict[str, str]:
 
 
 def read_record(file: Path) -> dict[str, Any] | None:
-    """Return what a record's file says; None if it is not there, or no record."""
+    """Return the content of a record's file, or None if it is missing or not a record."""
     from slanted.io.texts import read_json_object
 
     try:
@@ -82,20 +81,20 @@ def read_record(file: Path) -> dict[str, Any] | None:
 
 
 def file_sizes(folder: Path) -> dict[str, int]:
-    """Return the files of a result, and how large they are."""
+    """Return the size of each file of a result, by name."""
     return {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
 
 
 def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) -> bool:
-    """Return whether a record tells of a whole result with these settings and inputs."""
+    """Return whether a record belongs to a complete result with these settings and inputs."""
     asked = (record.get("settings"), record.get("inputs")) == (settings, inputs)
     return asked and is_whole(record, folder)
 
 
 def is_whole(record: dict[str, Any], folder: Path) -> bool:
-    """Return whether all files of a result are there.
+    """Return whether all files of a result are there, with the sizes they had when written.
 
-    A machine that loses power may keep a file's name and lose its content.
+    After a power failure a file may exist without its content.
     """
     try:
         found = file_sizes(folder)
@@ -105,9 +104,9 @@ def is_whole(record: dict[str, Any], folder: Path) -> bool:
 
 
 def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
-    """Return how many results are there, as a whole, that were made with these settings."""
+    """Return how many complete results were made with these settings."""
     digest = settings_digest(settings)
-    found = [(output / name, read_record(output / name / RECORD)) for name in names]
+    found = [(output / name, read_record(output / name / PAIR_RECORD)) for name in names]
     return sum(
         record is not None and record.get("settings") == digest and is_whole(record, folder)
         for folder, record in found
@@ -116,9 +115,9 @@ def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
 
 @contextmanager
 def published(output: Path, folder: Path) -> Iterator[Path]:
-    """Give a folder to write to that becomes `folder`, as a whole, when the block ends well.
+    """Give a folder to write to, which becomes `folder` when the block ends without an error.
 
-    A result of an earlier batch is replaced; anything else in that place is not touched.
+    A result of an earlier batch is replaced; anything else at that path is left alone.
     """
     staging = output / f".{uuid.uuid4().hex[:12]}{STAGING}"
     try:
@@ -141,14 +140,14 @@ def published(output: Path, folder: Path) -> Iterator[Path]:
 
 
 def clear_half_done(output: Path) -> None:
-    """Remove what was being written by those who can end it no more."""
+    """Remove folders that stopped workers left half-written."""
     for ending in (STAGING, REPLACED):
         for folder in output.glob(f".*{ending}"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_replaceable(folder: Path) -> None:
-    if folder.is_symlink() or not (folder / RECORD).is_file():
+    if folder.is_symlink() or not (folder / PAIR_RECORD).is_file():
         raise FileError(
             folder,
             "expected nothing, or a result of an earlier batch, found something else; move it away",
@@ -156,20 +155,20 @@ def _check_replaceable(folder: Path) -> None:
 
 
 def write_failure(output: Path, name: str, record: dict[str, Any]) -> None:
-    """Keep why a pair failed."""
+    """Record why a pair failed."""
     from slanted.output.stored import json_text
 
     write_bytes(failure_file(output, name), json_text(record).encode())
 
 
 def forget_failure(output: Path, name: str) -> None:
-    """Remove the record of a failure, after the pair was done."""
+    """Remove the record of a failure, after the pair has succeeded."""
     with suppress(OSError):
         failure_file(output, name).unlink()
 
 
 def failure_file(output: Path, name: str) -> Path:
-    """Return where a pair's failure is recorded."""
+    """Return the file that records the failure of a pair."""
     return output / FAILURES / f"{name}.json"
 
 
@@ -192,5 +191,5 @@ def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     writer.writerows(rows)
     lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) + "\n" for row in rows]
     for file, text in ((SUMMARY_TABLE, table.getvalue()), (SUMMARY_LINES, "".join(lines))):
-        # Names of files may be bytes that are no text.
+        # File names may hold bytes that are not valid text.
         write_bytes(output / file, text.encode(errors="backslashreplace"))

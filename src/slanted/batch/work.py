@@ -1,4 +1,4 @@
-"""What one worker does with one pair. Jobs and outcomes travel between processes."""
+"""What a worker does with one pair. Jobs and outcomes are sent between processes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from slanted.batch import records
 from slanted.batch.memory import refuse_what_does_not_fit
 from slanted.batch.pairs import output_folder
 from slanted.errors import SlantedError, SlantedWarning
+from slanted.io.names import PAIR_RECORD
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
@@ -40,11 +41,11 @@ class Job:
     output
         The folder of the whole batch.
     settings
-        As the user gave them.
+        The settings of the user.
     threads
-        That this worker may use.
+        Threads that this worker may use.
     before
-        In a sequence, the name of the frame before, if that was done.
+        In a sequence, the name of the frame before, if that one succeeded.
     """
 
     name: str
@@ -58,16 +59,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job: ``done``, ``skipped`` as done before, or ``failed``.
+    """The outcome of a job.
 
     Parameters
     ----------
     status
-        One of these.
+        ``done``, ``skipped`` because it was done before, or ``failed``.
     record
-        What is kept of it.
+        What is recorded of it.
     disk_full
-        Whether it failed for want of space, so that all others will, too.
+        Whether it failed because the disk is full, so that all others will fail, too.
     """
 
     status: str
@@ -76,7 +77,7 @@ class Outcome:
 
 
 def run_job(job: Job) -> Outcome:
-    """Run a pair and keep its result, or keep why it failed; raises nothing but interrupts."""
+    """Run a pair and write its result, or record why it failed; raises nothing but interrupts."""
     start = time.perf_counter()
     record: dict[str, Any] = {"name": job.name, "left": str(job.left), "right": str(job.right)}
     record |= {"worker": f"{socket.gethostname()}:{os.getpid()}", "versions": records.versions()}
@@ -85,7 +86,7 @@ def run_job(job: Job) -> Outcome:
         before = None if job.before is None else output_folder(job.output, job.before)
         record["settings"] = records.settings_digest(job.settings)
         record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
-        known = records.read_record(folder / records.RECORD)
+        known = records.read_record(folder / PAIR_RECORD)
         asked = record["settings"], record["inputs"]
         if known is not None and records.is_same(known, folder, *asked):
             records.forget_failure(job.output, job.name)
@@ -98,7 +99,7 @@ def run_job(job: Job) -> Outcome:
 
 
 def died(job: Job, how: str) -> Outcome:
-    """Return, and keep, the outcome of a pair whose worker died."""
+    """Record and return the outcome of a pair whose worker died."""
     record = {"name": job.name, "left": str(job.left), "right": str(job.right)}
     error = SlantedError(
         f"{job.left}: the worker that ran this pair died each time ({how}), perhaps for want of "
@@ -121,8 +122,10 @@ def _compute(
     settings = replace(job.settings, threads=job.threads)
     with _heard() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
-        result = estimate(left, right, settings, previous_frame=_remembered(before), names=files)
-    # Times and threads differ from run to run; results must not. The record has them.
+        result = estimate(
+            left, right, settings, previous_frame=_previous_frame(before), names=files
+        )
+    # Times and threads differ from run to run, results must not: they go into the record only.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
     with records.published(job.output, folder) as staging:
@@ -131,7 +134,7 @@ def _compute(
         record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
         record["warnings"] = messages
         record["files"] = records.file_sizes(staging)
-        (staging / records.RECORD).write_text(json_text(record) + "\n", "utf-8")
+        (staging / PAIR_RECORD).write_text(json_text(record) + "\n", "utf-8")
     return record
 
 
@@ -170,13 +173,13 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _identity(before: Path | None) -> str:
-    """Return what tells the frame before from any other: what it was made from, and how."""
-    found = None if before is None else records.read_record(before / records.RECORD)
+    """Return the settings and inputs of the frame before, as one text."""
+    found = None if before is None else records.read_record(before / PAIR_RECORD)
     return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
 
 
-def _remembered(before: Path | None) -> PreviousFrame | None:
-    """Return the planes of the frame before, as they were kept."""
+def _previous_frame(before: Path | None) -> PreviousFrame | None:
+    """Return the segments and planes of the frame before, from its result."""
     if before is None:
         return None
     from slanted.inference.previous_frame import PreviousFrame
@@ -195,10 +198,10 @@ def _remembered(before: Path | None) -> PreviousFrame | None:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Collect our warnings of this thread.
+    """Collect slanted's warnings of this thread.
 
-    Python's filters are those of a whole process, and Dask runs pairs in threads: of several at a
-    time, one is heard, and the others' warnings go where they would have gone without.
+    Python has one set of filters for a whole process, and Dask may run several pairs in threads of
+    one process: then only one of them collects, and warnings of the others are shown as usual.
     """
     messages: list[str] = []
     if not _hearing.acquire(blocking=False):
@@ -206,18 +209,11 @@ def _heard() -> Iterator[list[str]]:
         return
     mine, otherwise = threading.get_ident(), warnings.showwarning
 
-    def hear(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def hear(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
         if threading.get_ident() == mine and issubclass(category, SlantedWarning):
             messages.append(str(message))
         else:
-            otherwise(message, category, filename, lineno, file, line)
+            otherwise(message, category, *where, **named)
 
     try:
         with warnings.catch_warnings():

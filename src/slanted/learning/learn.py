@@ -17,6 +17,7 @@ from slanted.errors import InputError
 from slanted.evaluation.metrics import mean_metrics
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.examples import NAMES
+from slanted.learning.images import Images
 from slanted.learning.optimise import (
     Optimum,
     minimise_interleaved,
@@ -25,7 +26,7 @@ from slanted.learning.optimise import (
     refuse_zero,
 )
 from slanted.learning.owner import Loaded
-from slanted.learning.training import SCALES, Images, Step, Training
+from slanted.learning.training import SCALES, Step, Training
 from slanted.learning.weights_file import normalised
 from slanted.runtime.arrays import Floats
 from slanted.runtime.threads import core_count

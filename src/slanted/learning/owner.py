@@ -1,4 +1,4 @@
-"""Functions that run at an owner of images: see `slanted.learning.training`."""
+"""Functions that run at an owner of images: see `slanted.learning.images`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ Arrays = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A frame before learning.
+    """A frame as loaded, with the result of the weights before learning.
 
     Parameters
     ----------
     name
-        Name of the frame.
-    segments, segments_with_truth
-        Number of all segments, and of those that take part.
-    edges
-        Number of boundaries that take part.
+        The frame's name.
+    segments, segments_with_truth, edges
+        Numbers of segments, and of segments and boundaries that take part.
     features
         φ(gt), in the order of `slanted.learning.examples.NAMES`.
     errors

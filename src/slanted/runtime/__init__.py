@@ -1,1 +1,1 @@
-"""What runs the code: kernels and their cache, threads, worker processes, memory."""
+"""How code is run: kernels and their cache, threads, workers, memory."""

@@ -1,4 +1,4 @@
-"""The kinds of arrays that kernels take."""
+"""Types of the arrays that kernels take."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 """Numbers of segments, edges, labels and pixels."""
 Starts = NDArray[np.int64]
-"""Where the share of each set begins in an array that holds many sets one after the other."""
+"""Start of each set in an array that holds many sets one after the other."""
 Floats = NDArray[np.float64]
 """Costs, messages, planes and coordinates."""

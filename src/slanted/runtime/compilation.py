@@ -1,10 +1,9 @@
-"""Kernels compiled ahead of their first use, by several processes.
+"""Compilation of kernels before their first use, by several processes.
 
-Numba compiles a kernel when it is first called, one after the other: its compiler has one lock a
-process. Here the kernels that runs are known to call (``kernel_signatures.json``) are shared out
-among this process and helpers, which leave what they compiled in the cache that all of them read
-(`slanted.runtime.kernel_cache`). A kernel that is not listed is compiled when it is called, as
-ever; a helper that fails leaves its share to this process.
+Numba compiles a kernel when it is first called, and only one at a time in a process. Here the
+kernels that runs are known to call (``kernel_signatures.json``) are divided among this process and
+helper processes, which all write to the same cache (`slanted.runtime.kernel_cache`). A kernel that
+is not listed is compiled when it is called, as usual. What a failed helper leaves is compiled here.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from pathlib import Path
 from slanted.runtime.kernel_list import Specialisation, listed
 
 MOST_HELPERS = 3
-"""More would wait for the longest kernels, at 200 MB each."""
+"""More would only wait for the longest kernels, and each takes 200 MB."""
 
 Count = Callable[[int, int], None]
-"""Called with how many kernels are compiled, and how many are to be."""
+"""Called with the number of kernels compiled so far and of all."""
 
 
 def cache_folder() -> Path | None:
-    """Return where compiled kernels are kept, or None if no such folder may be written."""
+    """Return the folder of this package's compiled kernels, or None if none can be written."""
     from slanted.runtime.kernel_cache import KernelCache
 
     try:
@@ -40,7 +39,7 @@ def cache_folder() -> Path | None:
 
 
 def cache_home() -> Path | None:
-    """Return the folder that has those of all kernels in it."""
+    """Return the folder that holds the cache folders of all kernels."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -48,11 +47,11 @@ def cache_home() -> Path | None:
 
 
 def is_warm() -> bool:
-    """Tell whether `compile_ahead` has been here before, with the same code on the same machine."""
+    """Return whether `compile_ahead` has run with the same code on the same machine."""
     from numba import config
 
     if config.DISABLE_JIT:
-        return True  # as far as can be
+        return True  # there is nothing to compile
     mark = _mark()
     try:
         return mark is not None and mark.read_text("utf-8") == _sources()
@@ -61,14 +60,14 @@ def is_warm() -> bool:
 
 
 def compile_ahead(count: Count | None = None, *, helpers: int | None = None) -> int:
-    """Compile all listed kernels that are not in the cache yet, and leave a mark there.
+    """Compile all listed kernels that are not in the cache yet, and mark the cache as complete.
 
     Parameters
     ----------
     count
-        Called as kernels are done.
+        Called whenever a kernel is done.
     helpers
-        Further processes; by default one a core beside this one, at most `MOST_HELPERS`.
+        Number of other processes; by default one for each other core, at most `MOST_HELPERS`.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def compile_ahead(count: Count | None = None, *, helpers: int | None = None) -> 
     if helpers is None:
         helpers = min(core_count() - 1, MOST_HELPERS)
     if mark is None:
-        helpers = 0  # nothing to share what they compile with
+        helpers = 0  # without a cache, their work would be lost
     _Sharing(waiting, count).compile(min(helpers, len(waiting) // 2))
     if mark is not None:
         with suppress(OSError):
@@ -95,7 +94,7 @@ def compile_ahead(count: Count | None = None, *, helpers: int | None = None) -> 
 
 
 class _Sharing:
-    """Shares kernels out: this process takes them from the front, helpers from the back."""
+    """Kernels to compile: this process takes them from the front, helpers from the back."""
 
     def __init__(self, entries: Sequence[Specialisation], count: Count | None) -> None:
         self.waiting = deque(entries)
@@ -106,16 +105,16 @@ class _Sharing:
 
     def compile(self, helpers: int) -> None:
         if self.total:
-            self._tell(0)  # before a helper can be done with one
+            self._tell(0)  # before a helper can have finished one
         processes = [process for _ in range(helpers) if (process := _start_helper()) is not None]
         threads = [threading.Thread(target=self._feed, args=(each,)) for each in processes]
         for thread in threads:
             thread.start()
         try:
-            self._work_off()
+            self._compile_rest()
             for thread in threads:
                 thread.join()
-            self._work_off()  # what a helper that failed has left
+            self._compile_rest()  # what a failed helper has left
         finally:
             self.waiting.clear()
             for process, thread in zip(processes, threads, strict=True):
@@ -123,13 +122,13 @@ class _Sharing:
                 thread.join()
                 process.communicate()
 
-    def _work_off(self) -> None:
+    def _compile_rest(self) -> None:
         while self.waiting:
             try:
                 entry = self.waiting.popleft()
             except IndexError:  # a helper took the last one
                 return
-            with suppress(Exception):  # if a kernel fails, the run that calls it will tell
+            with suppress(Exception):  # if a kernel fails, the run that calls it will report it
                 entry.compile()
             self._tell(1)
 
@@ -159,7 +158,10 @@ class _Sharing:
 
 
 def _start_helper() -> subprocess.Popen[str] | None:
-    # -P: what lies in the current folder is not ours to import.
+    # Not a worker of `slanted.runtime.workers`: multiprocessing would import the user's main module
+    # in each helper, and a script without a `__main__` guard would run again there. A helper ends
+    # with this process, too, for its standard input ends then. -P: it must not import modules from
+    # the current folder.
     command = [sys.executable, "-P", "-m", "slanted.runtime.compilation"]
     pipe = subprocess.PIPE
     try:
@@ -171,8 +173,8 @@ def _start_helper() -> subprocess.Popen[str] | None:
 
 
 def serve() -> None:
-    """Compile the kernels that are named on standard input, until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the process that it serves
+    """Compile the kernels that are named on standard input, until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     for line in sys.stdin:
         name, *arguments = json.loads(line)
         Specialisation(name, arguments).compile()
@@ -181,7 +183,7 @@ def serve() -> None:
 
 
 def _mark() -> Path | None:
-    """Return the file that tells that all is compiled for this machine, if it can be written."""
+    """Return the file that marks the cache of this machine as complete, if it can be written."""
     import numba
     from numba.core.registry import cpu_target
 
@@ -196,7 +198,7 @@ def _mark() -> Path | None:
 
 
 def _sources() -> str:
-    """Return the fingerprint of the code that the mark is for."""
+    """Return a digest of the code that the mark belongs to."""
     from slanted.runtime.kernel_cache import digest
 
     root = Path(str(resources.files("slanted")))

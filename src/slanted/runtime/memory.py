@@ -1,20 +1,20 @@
-"""How much memory there is, and how many workers therefore fit."""
+"""How much memory is available, and how many workers fit into it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 USABLE = 0.9
-"""Share of the memory available that workers may fill together."""
+"""Share of the available memory that all workers may take together."""
 
 
 def workers_that_fit(wanted: int, needed: int, available: int) -> int:
-    """Return how many workers may run at a time; at least one, which may yet fail."""
+    """Return how many workers may run at a time; at least one, even if that does not fit."""
     return max(1, min(wanted, int(USABLE * available) // max(needed, 1)))
 
 
 def available_bytes() -> int:
-    """Return the memory that processes may take now: the machine's, or this container's if less."""
+    """Return the memory that is free now, on this machine or, if less, in this container."""
     found = [_meminfo(), _cgroup()]
     known = [value for value in found if value is not None]
     return min(known) if known else 2**62
@@ -40,5 +40,5 @@ def _cgroup() -> int | None:
         used = int((folder / "memory.current").read_text())
     except (OSError, ValueError):
         return None
-    # Pages of files are given back when memory is asked for.
+    # The kernel gives up cached pages of files when memory is needed.
     return limit - used + int(statistics.get("inactive_file", 0))

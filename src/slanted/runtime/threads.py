@@ -1,4 +1,4 @@
-"""How many threads a run may use, and how they share its work."""
+"""How many threads a run may use, and how work is shared among them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Share = Callable[[int, int], Any]
-"""Does a stretch ``first … last - 1`` of some work."""
+"""Does the part ``first … last - 1`` of some work."""
 
 _threads: ContextVar[int | None] = ContextVar("slanted_threads", default=None)
 
 
 @contextmanager
 def thread_limit(threads: int | None) -> Iterator[int]:
-    """Limit OpenCV and our own kernels to some threads (None = all cores) inside the block."""
+    """Limit the threads of OpenCV and of our kernels inside the block; None is all cores."""
     import cv2
 
     wanted = threads or core_count()
@@ -41,7 +41,7 @@ def current_threads() -> int:
 
 
 def core_count() -> int:
-    """Return how many cores this process may run on: of a shared machine, perhaps not all."""
+    """Return how many cores this process may use, which may be fewer than the machine has."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this platform
@@ -49,14 +49,14 @@ def core_count() -> int:
 
 
 def share(count: int, work: Share) -> list[Any]:
-    """Call ``work(first, last)`` on stretches that make up 0 … count, one a thread.
+    """Split 0 … count into one part for each thread, and call ``work(first, last)`` on each.
 
     Parameters
     ----------
     count
-        Of rows, segments, edges: whatever can be worked on independently.
+        Number of rows, segments or edges: anything that can be worked on independently.
     work
-        What it returns is returned, in order. It must release the interpreter to be worth it.
+        Its results are returned in order. Threads help only if it releases the interpreter's lock.
     """
     parts = max(1, min(current_threads(), count))
     edges = [count * k // parts for k in range(parts + 1)]
@@ -64,18 +64,18 @@ def share(count: int, work: Share) -> list[Any]:
 
 
 def share_rows(count: int, work: Share) -> NDArray[Any]:
-    """Share work as `share` does, and join the rows that each stretch returns."""
+    """Share work as `share` does, and join the rows that each part returns."""
     rows = share(count, work)
     return np.concatenate(rows) if len(rows) > 1 else np.asarray(rows[0])
 
 
 def together(*tasks: Callable[[], Any]) -> list[Any]:
-    """Run tasks, as many at once as there are threads, and return what they give, in order."""
+    """Run tasks, as many at once as there are threads, and return their results in order."""
     threads = min(current_threads(), len(tasks))
     if threads <= 1:
         return [task() for task in tasks]
     results: list[Any] = [None] * len(tasks)
-    waiting = iter(range(len(tasks)))  # from which each thread takes the next
+    waiting = iter(range(len(tasks)))  # shared: each thread takes the next number
 
     def work() -> None:
         for number in waiting:
@@ -87,21 +87,22 @@ def together(*tasks: Callable[[], Any]) -> list[Any]:
         _limited(own, work)
     finally:
         for helper in handed_over:
-            helper.exception()  # waits: nobody writes to arrays of a call that is over
+            helper.exception()  # waits, so that no thread writes to arrays after the call
     for helper in handed_over:
         helper.result()
     return results
 
 
 def bind(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:
-    """Bind a kernel to all its arguments but the stretch, which stands between in- and outputs."""
+    """Bind a kernel to its arguments but (first, last), which stand between in- and outputs."""
     return lambda first, last: kernel(*inputs, first, last, *outputs)
 
 
 def _limited(threads: int, task: Callable[[], Any]) -> Any:
-    """Run a task that may share its own work with its part of the threads, and no more.
+    """Run a task that may share its own work among its part of the threads.
 
-    That is always fewer than there were, so that its helpers are others than those it runs among.
+    These are always fewer than the caller has, so that the task uses another pool of helpers than
+    the one it runs in.
     """
     token = _threads.set(threads)
     try:
@@ -112,10 +113,10 @@ def _limited(threads: int, task: Callable[[], Any]) -> Any:
 
 @cache
 def _helpers(count: int) -> ThreadPoolExecutor:
-    """Return threads that stay between runs: starting one takes longer than many a kernel."""
+    """Return threads that are kept between calls: starting one takes longer than most kernels."""
     return ThreadPoolExecutor(count, "slanted")
 
 
 if hasattr(os, "register_at_fork"):
-    # A process that was forked has the pools of its parent, but not their threads.
+    # A forked process has the pools of its parent, but not their threads.
     os.register_at_fork(after_in_child=_helpers.cache_clear)
