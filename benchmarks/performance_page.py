@@ -21,12 +21,12 @@ from common import RESULTS, ROOT, parse
 Json = dict[str, Any]
 HEAD = """# Performance
 
-Times are in seconds and as ratios to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same pair in
-the same run. Compare the ratios: machines differ and are noisy. Each section names the commit that it
-measured.
+Times are in seconds and as ratios to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same pair
+in the same run. Compare the ratios: machines differ and are noisy. Each section names the commit
+that it measured.
 
-`python benchmarks/performance_page.py` writes this page from the results of the other benchmarks, so do
-not edit it. `benchmarks/README.md` says how each figure is measured.
+`python benchmarks/performance_page.py` writes this page from the results of the other benchmarks,
+so do not edit it. `benchmarks/README.md` says how each figure is measured.
 """
 HALF_SIZE = """
 slanted does not resize your images. "Half size" means these three lines of your own code:

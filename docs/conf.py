@@ -1,4 +1,4 @@
-"""The site that is made of these pages: ``sphinx-build -W docs site`` (see CONTRIBUTING.md)."""
+"""Configuration of the documentation site: ``sphinx-build -W docs site`` (see CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ copyright = "the slanted developers, BSD-3-Clause"
 version = release = slanted.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-nitpicky = False  # names of other libraries' types lead nowhere
+nitpicky = False  # types of other libraries have no link targets here
 
-myst_heading_anchors = 4  # links to headings are those that GitHub makes
+myst_heading_anchors = 4  # the same anchors as on GitHub
 myst_links_external_new_tab = False
 
-default_role = "py:obj"  # `Result` in a docstring leads to it
+default_role = "py:obj"  # `Result` in a docstring becomes a link
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}
 python_use_unqualified_type_names = True
-napoleon_use_param = False  # types of dataclass fields are no reStructuredText
+napoleon_use_param = False  # types of dataclass fields are not valid reStructuredText
 napoleon_use_rtype = False
 
-# Nothing is fetched from elsewhere: furo brings its own style and asks for no fonts.
+# The site downloads nothing: furo ships its own style and uses no web fonts.
 html_theme = "furo"
 html_title = f"slanted {version}"
 html_copy_source = False
@@ -38,7 +38,7 @@ html_show_sphinx = False
 
 
 class Commands(Directive):
-    """Writes down every command's own help."""
+    """The help text of every command."""
 
     def run(self) -> list[nodes.Node]:
         """Return a section for each command."""
