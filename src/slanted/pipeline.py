@@ -128,7 +128,7 @@ def reestimate(
     left, right
         The pair that it is of.
     settings
-        All parameters; those of matching, and ``model.confidence``, change nothing.
+        All parameters; those of matching, and ``model.pixel_weights``, change nothing.
     keep_segments
         Whether the segments are the result's, as they should be if they were given to `estimate`;
         otherwise they are found again.
@@ -196,7 +196,7 @@ class _Explanation:
             wanted = settings.model.weights.pho > 0 and tiled is None
             words = words_of_pair(left, right) if wanted else None
             # The largest images have no memory left for rims.
-            rims = settings.refinement.rim > 0 and bands is None
+            rims = settings.refinement.rim_width > 0 and bands is None
             views = views_of_pair(left, right) if rims else None
             terms = None if tiled is None else tiled.terms(left, right, matched, weights)
             del right
@@ -277,12 +277,12 @@ class _Matched:
         """Return how much each pixel counts: its confidence, 1 on average over F."""
         import numpy as np
 
-        if not settings.model.confidence:
+        if not settings.model.pixel_weights:
             return None
         if self.confidence is None:
             raise InputError(
-                "model.confidence: expected a matcher that tells its confidence, such as census, "
-                "got one that does not, or a disparity of your own; switch it off"
+                "model.pixel_weights: expected a matcher that tells its confidence, such as "
+                "census, got one that does not, or a disparity of your own; switch it off"
             )
         known = np.isfinite(self.disparity)
         mean = float(self.confidence[known].mean())

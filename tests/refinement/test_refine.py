@@ -66,9 +66,13 @@ def test_without_rounds_segments_stay_and_without_splits_their_number_does(scene
 
 
 def test_a_range_below_zero_gives_the_same_segments(scene):
-    plain, _ = refined(scene, 1, **{"model.weights.vis": "0", "refinement.visibility": "0"})
+    plain, _ = refined(scene, 1, **{"model.weights.vis": "0", "refinement.visibility_weight": "0"})
     settings = SETTINGS.with_text(
-        {"matching.min_disparity": "-50", "model.weights.vis": "0", "refinement.visibility": "0"}
+        {
+            "matching.min_disparity": "-50",
+            "model.weights.vis": "0",
+            "refinement.visibility_weight": "0",
+        }
     )
     low, _ = infer_and_refine(scene.left, coarse(scene), scene.disparity - 50, settings, rounds=1)
     assert (low.labels == plain.labels).mean() > 0.999

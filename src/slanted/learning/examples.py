@@ -135,7 +135,7 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
     """
     regions, model = result.regions, settings.model
     lowest = lowest_disparity(settings)
-    known = find_truth(regions, truth, model, settings.learning.labels, lowest)
+    known = find_truth(regions, truth, model, settings.learning.boundary_labels, lowest)
     observations = observe(regions, result.matched, result.weights, lowest, result.words)
     observations = observations.scaled(data_scale(result.inference.noise, model))
     local = result.local_planes() - np.array([0, 0, lowest])

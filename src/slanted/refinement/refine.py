@@ -109,7 +109,7 @@ def infer_and_refine(
         segments, planes = _split(regions, matched, found.planes, settings)
         del regions
         (lab, right), believed = kept or maps(), matched
-        if views is not None and settings.refinement.rim and step == rounds:
+        if views is not None and settings.refinement.rim_width and step == rounds:
             # Later rounds would fit planes to what earlier planes said.
             believed = redecide_rims(segments, planes, matched, lab, views, settings.refinement)
         segments = move_boundaries(segments, lab, believed, right, planes, settings.refinement)

@@ -98,7 +98,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     from slanted.runtime.threads import thread_limit
 
     left, right = _images(frame)
-    if settings.model.confidence:  # which is not kept
+    if settings.model.pixel_weights:  # which is not kept
         result = estimate(left, right, settings)
         return result.disparity, sum(result.seconds.values())
     matched = _match(frame, settings.rectification, settings.matching)
@@ -114,7 +114,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
             settings,
             rounds=settings.refinement.rounds,
             words=_words(frame) if settings.model.weights.pho else None,
-            views=_views(frame) if settings.refinement.rim else None,
+            views=_views(frame) if settings.refinement.rim_width else None,
         )
         limits = drawn_range(settings, matched.searched, matched.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
