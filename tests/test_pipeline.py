@@ -107,12 +107,16 @@ def test_public_names_are_there_and_stay_functions():
 
 
 def test_confidence_weighs_pixels_and_is_kept_with_the_result(scene, tmp_path):
-    chosen = {"segmentation.count": "40", "inference.iterations": "1", "model.confidence": "true"}
+    chosen = {
+        "segmentation.count": "40",
+        "inference.iterations": "1",
+        "model.pixel_weights": "true",
+    }
     weighed = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
     known = np.isfinite(weighed.matched)
     assert weighed.pixel_weights[known].mean() == pytest.approx(1, rel=1e-5)
     assert weighed.pixel_weights[known].std() > 0.1
-    chosen["model.confidence"] = "false"
+    chosen["model.pixel_weights"] = "false"
     plain = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
     assert plain.pixel_weights is None
     assert plain.energy != weighed.energy
@@ -122,9 +126,11 @@ def test_confidence_weighs_pixels_and_is_kept_with_the_result(scene, tmp_path):
 
 @pytest.mark.parametrize("given", [True, False])
 def test_confidence_is_refused_where_there_is_none(scene, given):
-    settings = slanted.Settings().with_text({"model.confidence": "true", "matching.method": "sgbm"})
+    settings = slanted.Settings().with_text(
+        {"model.pixel_weights": "true", "matching.method": "sgbm"}
+    )
     disparity = scene.disparity if given else None
-    with pytest.raises(InputError, match=r"model\.confidence: expected a matcher that tells"):
+    with pytest.raises(InputError, match=r"model\.pixel_weights: expected a matcher that tells"):
         slanted.estimate(scene.left, scene.right, settings, disparity=disparity)
 
 

@@ -118,7 +118,7 @@ def reestimate(
     left, right
         The pair that it is of.
     settings
-        All parameters; those of matching, and ``model.confidence``, change nothing.
+        All parameters; those of matching, and ``model.pixel_weights``, change nothing.
     keep_segments
         Whether the segments are the result's, as they should be if they were given to `estimate`;
         otherwise they are found again.
@@ -196,7 +196,7 @@ def _explain(
 
 def _without_rims(settings: Settings) -> Settings:
     """Leave out the rims, for which the largest images have no memory left."""
-    return replace(settings, refinement=replace(settings.refinement, rim=0))
+    return replace(settings, refinement=replace(settings.refinement, rim_width=0))
 
 
 def _label_image(run: _Run, matched: NDArray[np.float32], segments: Any) -> NDArray[np.int32]:
@@ -220,7 +220,7 @@ def _gather(
 
     photometric = run.settings.model.weights.pho > 0
     with run.stage("evidence"):
-        wanted = photometric or run.settings.refinement.rim > 0
+        wanted = photometric or run.settings.refinement.rim_width > 0
         grey = grey_pair(run.left, run.right) if wanted else None
         # Tiles make their own census words, one tile at a time.
         census = census_of_pair(grey) if grey and photometric and run.tiled is None else None
@@ -291,12 +291,12 @@ class _Matches:
         """Return how much each match counts: its confidence, scaled to 1 on average over F."""
         import numpy as np
 
-        if not settings.model.confidence:
+        if not settings.model.pixel_weights:
             return None
         if self.confidence is None:
             raise InputError(
-                "model.confidence: expected a matcher that tells its confidence, such as census, "
-                "got one that does not, or a disparity of your own; switch it off"
+                "model.pixel_weights: expected a matcher that tells its confidence, such as "
+                "census, got one that does not, or a disparity of your own; switch it off"
             )
         known = np.isfinite(self.disparity)
         mean = float(self.confidence[known].mean())

@@ -45,7 +45,7 @@ class Result:
     rectification
         What the check of the pair found; None if it was off or said nothing.
     pixel_weights
-        How much each pixel of `matched` counts (``model.confidence``); None if all count alike.
+        How much each pixel of `matched` counts (``model.pixel_weights``); None if all count alike.
     census
         Census words of both views, if φ_pho has a weight; not kept on disk.
     """

@@ -160,11 +160,11 @@ def test_noise_is_estimated_and_scales_the_data(scene, regions):
         found = match_noise(observed, fit_local_planes(regions, observed, 3.0))
         assert found == pytest.approx(sigma, rel=0.15)
     model = Settings().model
-    assert data_scale(model.noise, model) == 1
-    assert data_scale(model.noise / 2, model) == pytest.approx(4)
+    assert data_scale(model.reference_noise, model) == 1
+    assert data_scale(model.reference_noise / 2, model) == pytest.approx(4)
     assert data_scale(0.0, model) == 8
     assert data_scale(99.0, model) == 0.5
     unknown = observe(regions, Evidence(np.full(scene.disparity.shape, np.nan)))
     assert match_noise(unknown, np.zeros((regions.count, 3))) == 0
-    paper = Settings().with_text({"model.noise": "0"}).model
+    paper = Settings().with_text({"model.reference_noise": "0"}).model
     assert data_scale(0.1, paper) == 1

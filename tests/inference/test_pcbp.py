@@ -17,7 +17,7 @@ from slanted.synthetic import make_scene, noise_set
 
 WEIGHTS = {f"model.weights.{name}": "5" for name in ("bdy2", "jct", "crs", "col")}
 # Holes are made at random here, not by occlusion, and the noise is what it is made to be.
-PAPERS = {"model.weights.vis": "0", "model.noise": "0", "model.truncation": "5"}
+PAPERS = {"model.weights.vis": "0", "model.reference_noise": "0", "model.truncation": "5"}
 SETTINGS = Settings().with_text({**WEIGHTS, **PAPERS, "inference.iterations": "3"})
 
 

@@ -20,7 +20,7 @@ SETTINGS = Settings().with_text(
         "learning.particles": "6",
         "refinement.rounds": "0",
         "inference.iterations": "1",
-        "model.noise": "0",
+        "model.reference_noise": "0",
     }
 )
 

@@ -12,7 +12,7 @@ from slanted.images.census_kernels import census_rows
 from slanted.matching import DisparityRange, census_sgm, sgm_paths, winner_kernels
 from slanted.matching.cost_kernels import cost_rows
 from slanted.runtime.threads import thread_limit
-from slanted.settings import CensusSettings
+from slanted.settings import CensusSettings, Settings
 
 SIZES = st.tuples(st.integers(1, 9), st.integers(1, 13))
 RANGES = st.tuples(st.integers(-12, 12), st.integers(1, 19))
@@ -181,7 +181,7 @@ def test_penalties_fall_with_the_step_of_grey():
 )
 def test_settings_that_do_not_fit_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
-        CensusSettings(**changes)
+        Settings().updated({"matching": {"census": changes}})
 
 
 def test_bands_cover_every_row_once(monkeypatch):

@@ -70,9 +70,13 @@ def test_without_rounds_segments_stay_and_without_splits_their_number_does(scene
 
 
 def test_a_range_below_zero_gives_the_same_segments(scene):
-    plain, _ = refined(scene, 1, **{"model.weights.vis": "0", "refinement.visibility": "0"})
+    plain, _ = refined(scene, 1, **{"model.weights.vis": "0", "refinement.visibility_weight": "0"})
     settings = SETTINGS.with_text(
-        {"matching.min_disparity": "-50", "model.weights.vis": "0", "refinement.visibility": "0"}
+        {
+            "matching.min_disparity": "-50",
+            "model.weights.vis": "0",
+            "refinement.visibility_weight": "0",
+        }
     )
     evidence = Evidence(scene.disparity - 50, left=scene.left)
     low, _ = infer_and_refine(squares(scene), evidence, settings, rounds=1)

@@ -89,7 +89,7 @@ def test_pixels_stay_where_neither_plane_looks_right():
     left, right, _, matched = edge_scene()
     other = np.random.default_rng(5).integers(0, 256, right.shape).astype(np.uint8)
     np.testing.assert_array_equal(redecided(left, other, matched), matched)
-    np.testing.assert_array_equal(redecided(left, right, matched, rim=0), matched)
+    np.testing.assert_array_equal(redecided(left, right, matched, rim_width=0), matched)
     np.testing.assert_array_equal(redecided(left, right, matched, rim_difference=0.0), matched)
 
 

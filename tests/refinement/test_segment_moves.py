@@ -172,7 +172,7 @@ def test_where_nothing_gains_nothing_moves():
     labels = voronoi(40, 60, 9, 1)
     nothing = np.full(labels.shape, np.nan, np.float32)
     regions = build_regions(labels)
-    plain = replace(RefinementSettings(), position=0, length=0)
+    plain = replace(RefinementSettings(), position_weight=0, length_weight=0)
     lab = np.full((3, *labels.shape), 90, np.uint8)
     planes = np.zeros((regions.count, 3))
     ours = move_boundaries(labels, lab, nothing, nothing, planes, plain)
@@ -211,7 +211,7 @@ def test_pixels_without_a_match_leave_a_plane_that_would_be_seen():
     passes = replace(RefinementSettings(), passes=20)
     found = move_boundaries(labels, lab, matched, right, planes, passes)
     np.testing.assert_array_equal(found, np.indices(found.shape)[1] >= 22)
-    blind = replace(passes, visibility=0)
+    blind = replace(passes, visibility_weight=0)
     stayed = move_boundaries(labels, lab, matched, right, planes, blind)
     np.testing.assert_array_equal(stayed, labels)
 

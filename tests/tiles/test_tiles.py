@@ -85,7 +85,7 @@ def test_weights_of_pixels_reach_the_tiles(scene, whole):
         estimate(
             scene.left,
             scene.right,
-            options.with_text({"model.confidence": "true"}),
+            options.with_text({"model.pixel_weights": "true"}),
             segments=whole.regions.label_image,
         )
         for options in (WHOLE, INSIDE)

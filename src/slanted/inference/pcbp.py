@@ -115,12 +115,12 @@ def data_scale(noise: float, model: ModelSettings) -> float:
     """Return the factor of the data potentials: 1 at the noise for which the weights were found.
 
     Squared residuals tell more where matches are more precise, in inverse proportion to their
-    variance; the paper has one camera, and no such factor (``model.noise`` = 0).
+    variance; the paper has one camera, and no such factor (``model.reference_noise`` = 0).
     """
-    if model.noise == 0:
+    if model.reference_noise == 0:
         return 1.0
     smallest, largest = DATA_SCALES
-    return float(np.clip((model.noise / max(noise, 1e-6)) ** 2, smallest, largest))
+    return float(np.clip((model.reference_noise / max(noise, 1e-6)) ** 2, smallest, largest))
 
 
 def _iterate(

@@ -136,7 +136,7 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
     """
     regions, model = result.regions, settings.model
     lowest = lowest_disparity(settings)
-    known = find_truth(regions, truth, model, settings.learning.labels, lowest)
+    known = find_truth(regions, truth, model, settings.learning.boundary_labels, lowest)
     evidence = Evidence(result.matched, result.pixel_weights, census=result.census)
     observations = observe(regions, evidence, lowest)
     observations = observations.scaled(data_scale(result.inference.noise, model))

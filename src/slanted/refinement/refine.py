@@ -139,7 +139,7 @@ def move(
     later rounds would fit planes to what earlier planes said.
     """
     lab, matched, rules = evidence.lab(), evidence.disparity, settings.refinement
-    if with_rims and rules.rim and evidence.grey is not None:
+    if with_rims and rules.rim_width and evidence.grey is not None:
         views = views_of_pair(evidence.grey)
         matched = redecide_rims(label_image, planes, matched, lab, views, rules)
     return move_boundaries(label_image, lab, matched, evidence.seen_from_right(), planes, rules)

@@ -102,7 +102,7 @@ def redecide_rims(
 def rim_rule(settings: RefinementSettings) -> RimRule:
     """Return what the rim is; constants were chosen on the ``train`` frames, most matter little."""
     return RimRule(
-        reach=settings.rim,
+        reach=settings.rim_width,
         step=1.5,
         slack=SLACK,
         radius=5,

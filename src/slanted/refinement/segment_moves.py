@@ -167,11 +167,11 @@ def segment_sums(label_image: Ints, lab: NDArray[np.uint8], count: int) -> Start
 def move_weights(size: float, settings: RefinementSettings) -> MoveWeights:
     """Return the weights of E for segments of `size` pixels on average."""
     return MoveWeights(
-        position=settings.position / size,
-        disparity=settings.disparity,
+        position=settings.position_weight / size,
+        disparity=settings.disparity_weight,
         cap=settings.truncation**2,
-        visibility=settings.visibility,
-        length=settings.length,
+        visibility=settings.visibility_weight,
+        length=settings.length_weight,
     )
 
 

@@ -1,20 +1,40 @@
-"""Every parameter of slanted: one tree, its sections, presets, TOML and documentation."""
+"""Every parameter of slanted, in one tree.
+
+The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
+and the reference in ``docs/settings.md``: a parameter is written down once, with its default, unit,
+range and symbol. Sections check themselves, so a ``Settings`` that exists is valid.
+
+A section lives in the module of its stage:
+
+=============================================  =================================================
+``matching``                                   ``rectification``, ``matching`` and its matchers
+                                               ``matching.sgbm`` and ``matching.census``
+``segmentation``                               ``segmentation``, ``.slic`` and ``.ucm``
+``model``                                      ``model`` and ``model.weights``
+``inference``, ``refinement``, ``tiles``,      the section of that name
+``learning``
+=============================================  =================================================
+
+`tree` has the root with ``seed`` and ``threads``, and reads and writes all of it; `fields` says
+what a single setting is, `renames` which settings had another name, and `documentation` writes the
+page. ``presets/`` has the values of ``fast``, ``default`` and ``best``, which trade time for
+accuracy, and of ``paper``, which follows the publication.
+"""
 
 from __future__ import annotations
 
+from slanted.settings.inference import InferenceSettings
 from slanted.settings.learning import LearningSettings
-from slanted.settings.matching import CensusSettings, MatchingSettings, SgbmSettings
-from slanted.settings.refinement import RefinementSettings
-from slanted.settings.sections import (
-    InferenceSettings,
-    ModelSettings,
+from slanted.settings.matching import (
+    CensusSettings,
+    MatchingSettings,
     RectificationSettings,
-    SegmentationSettings,
-    SlicSettings,
-    TilesSettings,
-    UcmSettings,
-    WeightSettings,
+    SgbmSettings,
 )
+from slanted.settings.model import ModelSettings, WeightSettings
+from slanted.settings.refinement import RefinementSettings
+from slanted.settings.segmentation import SegmentationSettings, SlicSettings, UcmSettings
+from slanted.settings.tiles import TilesSettings
 from slanted.settings.tree import Leaf, Settings, leaves, preset_names, unknown_setting
 
 __all__ = [

@@ -9,11 +9,13 @@ from slanted.settings.fields import toml_value
 
 HEAD = """# Settings
 
-Written by `python -m slanted.settings.documentation` from `src/slanted/settings/`; do not edit.
+This page is written by `python -m slanted.settings.documentation` from `src/slanted/settings/`; do
+not edit it.
 
-Give them as `--set matching.method=sgbm`, as `--matching.method sgbm`, or in a TOML file with
-`--settings FILE` (`slanted settings > mine.toml` makes one to start from). Later wins: preset,
-file, `--set`, option. `auto` lets slanted choose.
+Give settings as `--set matching.method=sgbm`, as `--matching.method sgbm`, or in a TOML file with
+`--settings FILE` (`slanted settings > mine.toml` writes one to start from). Later ones win, in the
+order preset, file, `--set`, option. `auto` lets slanted choose. The presets show only values that
+differ from the default.
 """
 
 
@@ -21,18 +23,14 @@ def settings_page() -> str:
     """Return the page: a table for each section, presets side by side where they differ."""
     others = [name for name in preset_names() if name != "default"]
     presets = {name: _values(Settings.preset(name)) for name in ("default", *others)}
+    columns = ["setting", *presets, "meaning"]
+    head = f"| {' | '.join(columns)} |\n" + "|---" * len(columns) + "|"
     parts = [HEAD]
-    for (section, doc), group in groupby(leaves(Settings()), key=_section):
-        parts.append(f"## {section or 'Top level'}\n\n{doc.splitlines()[0]}\n")
-        rows = [_row(leaf, presets) for leaf in group]
-        names = ["setting", *presets, "meaning"]
-        head = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
-        parts.append("\n".join([*head, *rows]) + "\n")
+    for section, group in groupby(leaves(Settings()), key=lambda leaf: leaf.section):
+        settings = list(group)
+        parts.append(f"## {section or 'Top level'}\n\n{settings[0].section_doc}\n")
+        parts.append("\n".join([head, *(_row(leaf, presets) for leaf in settings)]) + "\n")
     return "\n".join(parts)
-
-
-def _section(leaf: Leaf) -> tuple[str, str]:
-    return leaf.path.rpartition(".")[0], leaf.section_doc
 
 
 def _values(settings: Settings) -> dict[str, str]:
@@ -42,7 +40,8 @@ def _values(settings: Settings) -> dict[str, str]:
 def _row(leaf: Leaf, presets: dict[str, dict[str, str]]) -> str:
     default, *others = (presets[name][leaf.path] for name in presets)
     cells = ["" if value == default else f"`{value}`" for value in others]
-    return " | ".join([f"| `{leaf.path}`", f"`{default}`", *cells, f"{leaf.setting.describe()} |"])
+    meaning = leaf.setting.describe().replace("|", "\\|")
+    return " | ".join([f"| `{leaf.path}`", f"`{default}`", *cells, f"{meaning} |"])
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ from typing import Any
 from slanted.errors import SettingsError
 
 LARGEST_EXACT_INT = 2**53
-"""Larger integers do not survive as a float."""
+"""From here on a float cannot hold every integer."""
 AUTO = "auto"
-"""How None is written in TOML, which has no null, and on the command line."""
+"""How None is written on the command line and in TOML, which has no null."""
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+"""What a value of each kind is called in messages."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,13 @@ class Setting:
     Parameters
     ----------
     kind
-        Type of the value: bool, int, float or str.
+        The type of its value: bool, int, float or str.
     optional
-        Whether None (written ``auto``) is a value.
+        Whether it may be None, written ``auto``.
     doc, unit, symbol
-        For people: meaning, unit and the paper's symbol.
+        Its meaning in whole sentences, its unit, and the symbol of the paper.
     low, high, choices, odd
-        What values are allowed; bounds are inclusive.
+        The values that are allowed; bounds are inclusive.
     """
 
     kind: type
@@ -47,17 +49,11 @@ class Setting:
         """Say in words what values are allowed."""
         if self.choices is not None:
             return "one of " + ", ".join(self.names())
-        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[
-            self.kind
-        ]
-        if self.odd:
-            words = "an odd whole number"
+        words = "an odd whole number" if self.odd else KINDS[self.kind]
         if self.low is not None and self.high is not None:
             words += f" from {self.low} to {self.high}"
         elif self.low is not None:
             words += f" of at least {self.low}"
-        elif self.high is not None:
-            words += f" of at most {self.high}"
         return words + (f" or {AUTO}" if self.optional else "")
 
     def names(self) -> tuple[str, ...]:
@@ -72,16 +68,10 @@ class Setting:
         return f"{self.doc} ({'; '.join([*notes, self.allowed()])})"
 
 
-def setting(
-    default: Any,
-    doc: str,
-    *,
-    kind: type | None = None,
-    **description: Any,
-) -> Any:
+def setting(default: Any, *, doc: str, kind: type | None = None, **description: Any) -> Any:
     """Make a dataclass field that carries its own `Setting`.
 
-    The kind is the default's type; where the default is None (auto) it is int unless said.
+    The kind is by default the type of the default, or int where that is None (auto).
     """
     kind = kind or (int if default is None else type(default))
     described = Setting(kind=kind, optional=default is None, doc=doc, **description)
@@ -103,12 +93,12 @@ def check_value(name: str, described: Setting, value: Any) -> Any:
         fits = fits and (described.high is None or value <= described.high)
         fits = fits and (not described.odd or value % 2 == 1)
     if not fits:
-        raise SettingsError(f"{name}: expected {described.allowed()}, got {shortened(value)}")
+        raise _unfit(name, described, value)
     return value
 
 
 def parse_text(name: str, described: Setting, text: str) -> Any:
-    """Read a value as typed on the command line; its range is checked by the section itself."""
+    """Read a value as typed on the command line; its section checks the range."""
     if described.optional and text == AUTO:
         return None
     if described.kind is str:
@@ -118,13 +108,15 @@ def parse_text(name: str, described: Setting, text: str) -> Any:
             return {"true": True, "false": False}[text.lower()]
         return described.kind(text)
     except (KeyError, ValueError):
-        raise SettingsError(
-            f"{name}: expected {described.allowed()}, got {shortened(text)}"
-        ) from None
+        raise _unfit(name, described, text) from None
+
+
+def _unfit(name: str, described: Setting, value: Any) -> SettingsError:
+    return SettingsError(f"{name}: expected {described.allowed()}, got {shortened(value)}")
 
 
 def shortened(value: Any) -> str:
-    """Quote a value for a message, its middle left out if it is long."""
+    """Quote a value for a message; the middle of a long one is left out."""
     try:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of many thousand digits

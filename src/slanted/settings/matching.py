@@ -1,4 +1,4 @@
-"""The section ``matching`` of the settings tree, and what its settings demand of each other."""
+"""Settings of the first stage: the check of the pair, and the initial disparity."""
 
 from __future__ import annotations
 
@@ -9,125 +9,110 @@ from slanted.errors import SettingsError
 from slanted.settings.fields import Section, setting
 
 CENSUS_BITS = 62
-"""Of a 9 × 7 census word."""
-
-
+"""Bits of a 9 × 7 census word."""
 MATCHERS = ["sgbm", "census"]
-"""The values that ``matching.method`` may take; `slanted.register_matcher` adds to them."""
+"""The values of ``matching.method``; `slanted.register_matcher` adds to them."""
+
+
+# Each setting is a line of facts, then its meaning.
+# fmt: off
+@dataclass(frozen=True)
+class RectificationSettings(Section):
+    """Before matching, features are matched to check that both images have the same rows."""
+
+    check: str = setting("refuse", choices=("refuse", "warn", "off"), doc=
+        "A pair that is not rectified, or whose images are swapped, raises an error with `refuse` "
+        "and a warning with `warn`; `off` skips the check.")
+    warn_offset: float = setting(1.0, unit="px", low=0.0, doc=
+        "A larger median vertical offset gives a warning.")
+    refuse_offset: float = setting(10.0, unit="px", low=0.0, doc=
+        "A larger median vertical offset counts as not rectified.")
 
 
 @dataclass(frozen=True)
 class SgbmSettings(Section):
-    """OpenCV's semi-global block matcher, ``cv2.StereoSGBM`` (Hirschmüller 2008)."""
+    """The matcher `sgbm` is OpenCV's ``cv2.StereoSGBM`` (Hirschmüller 2008)."""
 
-    mode: str = setting(
-        "hh",
-        "Paths along which costs are summed: `sgbm` 5, `hh` 8, `3way` 3, `hh4` 4.",
-        choices=("sgbm", "hh", "3way", "hh4"),
-    )
-    block_size: int = setting(3, "Side of the matched block.", unit="px", low=1, high=15, odd=True)
-    p1: int | None = setting(
-        None,
-        "Penalty for a disparity step of one; auto = 8 × channels × block_size².",
-        symbol="P1",
-        low=1,
-        high=32767,
-    )
-    p2: int | None = setting(
-        None,
-        "Penalty for a larger step, above p1; auto = 32 × channels × block_size².",
-        symbol="P2",
-        low=2,
-        high=32767,
-    )
-    prefilter_cap: int = setting(63, "Cap on the x-gradient before matching.", low=15, high=63)
-    uniqueness: int = setting(
-        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
-    )
+    mode: str = setting("hh", choices=("sgbm", "hh", "3way", "hh4"), doc=
+        "Costs are summed along 5 paths with `sgbm`, 8 with `hh`, 3 with `3way` and 4 with `hh4`.")
+    block_size: int = setting(3, unit="px", low=1, high=15, odd=True, doc=
+        "Square blocks of this side are compared.")
+    p1: int | None = setting(None, symbol="P1", low=1, high=32767, doc=
+        "A disparity step of one pixel costs this much; auto is 8 × channels × block_size².")
+    p2: int | None = setting(None, symbol="P2", low=2, high=32767, doc=
+        "A larger step costs this much, which must exceed p1; auto is 32 × channels × block_size².")
+    prefilter_cap: int = setting(63, low=15, high=63, doc=
+        "The x-gradient is clipped at this value.")
+    uniqueness: int = setting(10, unit="%", low=0, high=100, doc=
+        "The second-best cost must be higher by this margin.")
 
 
 @dataclass(frozen=True)
 class CensusSettings(Section):
-    """Our own semi-global matcher on census and gradient costs (Hirschmüller 2008)."""
+    """The matcher `census` is our own, semi-global on census and gradients (Hirschmüller 2008)."""
 
-    paths: int = setting(
-        4, "Directions along which costs are summed: 4, 8 or 16, nothing between.", low=4, high=16
-    )
-    census_weight: int = setting(2, "Cost of a bit that differs in the census.", low=0, high=3)
-    gradient_weight: int = setting(2, "Cost of a step in the capped x-gradient.", low=0, high=4)
-    gradient_cap: int = setting(15, "Cap on the x-gradient.", low=1, high=15)
-    p1: int = setting(30, "Penalty for a disparity step of one.", symbol="P1", low=0, high=2000)
-    p2: int = setting(300, "Penalty for a larger step.", symbol="P2", low=1, high=3800)
-    p2_min: int = setting(80, "What is left of p2 at strong grey edges.", low=1, high=3800)
-    p2_slope: float = setting(
-        2.0, "How much p2 falls with each grey level of the step.", low=0.0, high=100.0
-    )
-    uniqueness: int = setting(
-        10, "Margin by which the best cost must win.", unit="%", low=0, high=100
-    )
-    contrast: int = setting(
-        60,
-        "Most that the best cost may be of the others' mean; 0 = any.",
-        unit="%",
-        low=0,
-        high=100,
-    )
-    median: int = setting(
-        5, "Side of the median filter on the disparity: 0 = none, 3 or 5.", unit="px", low=0, high=5
-    )
-    rival: int = setting(
-        10,
-        "Least height of another valley, of the hill before it; 0 = any.",
-        unit="%",
-        low=0,
-        high=100,
-    )
+    paths: int = setting(4, low=4, high=16, doc=
+        "Costs are summed along this many paths: 4, 8 or 16.")
+    census_weight: int = setting(2, low=0, high=3, doc=
+        "A differing bit of the census costs this much.")
+    gradient_weight: int = setting(2, low=0, high=4, doc=
+        "A difference of one grey level in the x-gradient costs this much.")
+    gradient_cap: int = setting(15, low=1, high=15, doc="The x-gradient is clipped at this value.")
+    p1: int = setting(30, symbol="P1", low=0, high=2000, doc=
+        "A disparity step of one pixel costs this much.")
+    p2: int = setting(300, symbol="P2", low=1, high=3800, doc="A larger step costs this much.")
+    p2_min: int = setting(80, low=1, high=3800, doc="At strong grey edges p2 falls to this value.")
+    p2_slope: float = setting(2.0, low=0.0, high=100.0, doc=
+        "A grey edge lowers p2 by this much for each grey level.")
+    uniqueness: int = setting(10, unit="%", low=0, high=100, doc=
+        "The second-best cost must be higher by this margin.")
+    contrast: int = setting(60, unit="%", low=0, high=100, doc=
+        "The best cost must be below this share of the mean of the others; 0 skips the check.")
+    median: int = setting(5, unit="px", low=0, high=5, doc=
+        "A median filter of side 3 or 5 smooths the map; 0 is none.")
+    rival: int = setting(10, unit="%", low=0, high=100, doc=
+        "A match is dropped if, beyond a ridge, the cost falls back to within this share of the "
+        "ridge's height above the best cost; 0 skips the check.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_census(self)
+        if self.paths not in (4, 8, 16):
+            raise SettingsError(f"paths: expected 4, 8 or 16, got {self.paths}")
+        if self.median not in (0, 3, 5):
+            raise SettingsError(f"median: expected 0, 3 or 5, got {self.median}")
+        # The kernels keep a cost in one byte.
+        largest = CENSUS_BITS * self.census_weight + 2 * self.gradient_cap * self.gradient_weight
+        if largest > 255:
+            raise SettingsError(
+                f"census_weight: expected costs of at most 255, got up to {largest} ({CENSUS_BITS} "
+                f"× census_weight + 2 × gradient_cap × gradient_weight); lower one of the three"
+            )
+        if not self.p1 <= self.p2_min <= self.p2:
+            raise SettingsError(
+                f"p2_min: expected a value from p1 ({self.p1}) to p2 ({self.p2}), got "
+                f"{self.p2_min}; change one of the three"
+            )
 
 
 @dataclass(frozen=True)
 class MatchingSettings(Section):
-    """The initial disparity D(p) on the pixels F (paper §3.1)."""
+    """A matcher computes the initial disparity D(p) on the pixels F (paper §3.1)."""
 
-    method: str = setting("census", "Which matcher makes D(p).", choices=lambda: tuple(MATCHERS))
-    min_disparity: int = setting(
-        0, "Smallest disparity searched; may be negative.", unit="px", low=-16384, high=16384
-    )
-    max_disparity: int | None = setting(
-        None,
-        "End of the search, exclusive; auto = found from a coarse match of the pair.",
-        unit="px",
-        low=-16383,
-        high=16384,
-    )
-    left_right_threshold: int = setting(
-        1,
-        "Largest disagreement of the left and right maps; 0 = no check.",
-        unit="px",
-        low=0,
-        high=16384,
-    )
-    speckle_size: int = setting(
-        100,
-        "Matches in patches of up to this many pixels are dropped; 0 = none.",
-        unit="px",
-        low=0,
-        high=1_000_000_000,
-    )
-    out_of_view: float = setting(
-        0.15,
-        "Matches in patches below this share of the image are dropped where the nearer surface "
-        "on their right would be out of view; 0 = none.",
-        unit="%",
-        low=0.0,
-        high=100.0,
-    )
-    speckle_range: int = setting(
-        2, "Disparity step that separates patches.", unit="px", low=1, high=1024
-    )
+    method: str = setting("census", choices=lambda: tuple(MATCHERS), doc=
+        "This matcher computes D(p).")
+    min_disparity: int = setting(0, unit="px", low=-16384, high=16384, doc=
+        "The search starts at this disparity, which may be negative.")
+    max_disparity: int | None = setting(None, unit="px", low=-16383, high=16384, doc=
+        "The search ends before this disparity; auto finds it by a coarse match of the pair.")
+    left_right_threshold: int = setting(1, unit="px", low=0, high=16384, doc=
+        "Matches are dropped where the maps of both views differ by more; 0 skips the check.")
+    speckle_size: int = setting(100, unit="px", low=0, high=1_000_000_000, doc=
+        "Patches of up to this many matched pixels are dropped; 0 keeps all.")
+    out_of_view: float = setting(0.15, unit="%", low=0.0, high=100.0, doc=
+        "Patches below this share of the image are dropped at the left border, where the right "
+        "camera cannot see the nearer surface beside them; 0 keeps all.")
+    speckle_range: int = setting(2, unit="px", low=1, high=1024, doc=
+        "A larger step in disparity separates two patches.")
     sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
     census: CensusSettings = dataclasses.field(default_factory=CensusSettings)
 
@@ -135,27 +120,6 @@ class MatchingSettings(Section):
         super().__post_init__()
         if self.max_disparity is not None and self.max_disparity <= self.min_disparity:
             raise SettingsError(
-                f"matching.max_disparity: expected more than matching.min_disparity "
-                f"({self.min_disparity}), got {self.max_disparity}; raise it or use auto"
+                f"max_disparity: expected more than min_disparity ({self.min_disparity}), got "
+                f"{self.max_disparity}; raise it or use auto"
             )
-
-
-def _check_census(settings: CensusSettings) -> None:
-    """Refuse what the method or the narrow integers of its kernels do not allow."""
-    if settings.paths not in (4, 8, 16):
-        raise SettingsError(f"matching.census.paths: expected 4, 8 or 16, got {settings.paths}")
-    if settings.median not in (0, 3, 5):
-        raise SettingsError(f"matching.census.median: expected 0, 3 or 5, got {settings.median}")
-    largest = CENSUS_BITS * settings.census_weight
-    largest += 2 * settings.gradient_cap * settings.gradient_weight
-    if largest > 255:
-        raise SettingsError(
-            f"matching.census.census_weight: expected costs of at most 255, got up to {largest} "
-            f"({CENSUS_BITS} × census_weight + 2 × gradient_cap × gradient_weight); lower a weight "
-            f"or gradient_cap"
-        )
-    if not settings.p1 <= settings.p2_min <= settings.p2:
-        raise SettingsError(
-            f"matching.census.p2_min: expected a value from p1 ({settings.p1}) to p2 "
-            f"({settings.p2}), got {settings.p2_min}; change one of the three"
-        )

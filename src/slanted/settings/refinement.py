@@ -1,4 +1,4 @@
-"""The settings of refinement."""
+"""Settings of refinement: how segments follow the planes, and when they split."""
 
 from __future__ import annotations
 
@@ -7,71 +7,40 @@ from dataclasses import dataclass
 from slanted.settings.fields import Section, setting
 
 
+# Each setting is a line of facts, then its meaning.
+# fmt: off
 @dataclass(frozen=True)
 class RefinementSettings(Section):
-    """Segments that move to where the planes want them, and split where one plane is not enough.
+    """Segments move to fit the planes and split where one plane is not enough; not in the paper.
 
-    Not in the paper. Weights are beside a squared distance of 1 in 8-bit Lab, a pixel.
+    Weights are relative to a squared distance of 1 in 8-bit Lab, per pixel. The symbols are those
+    of docs/refinement.md, where w_vis and K are not those of the model.
     """
 
-    rounds: int = setting(1, "Times that segments are refined; 0 = never.", low=0, high=100)
-    iterations: int = setting(
-        1, "Times that particles are drawn anew after each round.", low=0, high=1000
-    )
-    passes: int = setting(3, "Most passes over the image a round.", low=0, high=1000)
-    position: float = setting(
-        200.0,
-        "Weight of the squared distance from the segment's centre, by the mean segment's size.",
-        symbol="w_pos",
-        low=0.0,
-        high=1e9,
-    )
-    disparity: float = setting(
-        3500.0,
-        "Weight of the squared residual of a match.",
-        symbol="w_disp",
-        unit="1/px²",
-        low=0.0,
-        high=1e9,
-    )
-    truncation: float = setting(
-        3.0, "Cap on the residual.", symbol="K", unit="px", low=0.0, high=1e4
-    )
-    visibility: float = setting(
-        10000.0,
-        "Cost of a pixel without a match whose plane the right view ought to show and does not.",
-        symbol="w_vis",
-        low=0.0,
-        high=1e9,
-    )
-    length: float = setting(
-        350.0,
-        "Cost of two pixels of different segments that share a side or a corner.",
-        symbol="w_len",
-        low=0.0,
-        high=1e9,
-    )
-    split_size: int = setting(
-        30,
-        "Smallest patch of matches off its plane that becomes a segment of its own; 0 = never.",
-        unit="px",
-        low=0,
-        high=1_000_000_000,
-    )
-    split_distance: float = setting(
-        3.0, "Distance from its plane from which on a match is off it.", unit="px", low=0.0
-    )
-    rim: int = setting(
-        8,
-        "Columns left of a farther segment whose pixels, in the last round, go by how the planes "
-        "look in the right view rather than by their matches; 0 = none.",
-        unit="px",
-        low=0,
-        high=10_000,
-    )
-    rim_difference: float = setting(
-        3.6,
-        "Mean difference of the views, in grey levels and their slopes, from which on a plane "
-        "looks wrong there.",
-        low=0.0,
-    )
+    rounds: int = setting(1, low=0, high=100, doc="Segments are refined this many times.")
+    iterations: int = setting(1, low=0, high=1000, doc=
+        "Particles are drawn this many times after each round.")
+    passes: int = setting(3, low=0, high=1000, doc=
+        "A round makes at most this many passes over the image.")
+    position_weight: float = setting(200.0, symbol="w_pos", low=0.0, high=1e9, doc=
+        "The squared distance from the segment's centre, over the mean area of a segment, has this "
+        "weight.")
+    disparity_weight: float = setting(3500.0, symbol="w_disp", unit="1/px²", low=0.0, high=1e9, doc=
+        "The squared residual of a match has this weight.")
+    truncation: float = setting(3.0, symbol="K", unit="px", low=0.0, high=1e4, doc=
+        "Residuals are capped at this value.")
+    visibility_weight: float = setting(10000.0, symbol="w_vis", low=0.0, high=1e9, doc=
+        "A pixel without a match costs this much if the right view should show its plane and does "
+        "not.")
+    length_weight: float = setting(350.0, symbol="w_len", low=0.0, high=1e9, doc=
+        "Two pixels of different segments that share a side or a corner cost this much.")
+    split_size: int = setting(30, unit="px", low=0, high=1_000_000_000, doc=
+        "A patch of at least this many matches off their plane becomes a segment; 0 splits none.")
+    split_distance: float = setting(3.0, unit="px", low=0.0, doc=
+        "A match farther than this from its plane is off it.")
+    rim_width: int = setting(8, unit="px", low=0, high=10_000, doc=
+        "In the last round, pixels up to this far to the left of a farther segment are assigned by "
+        "how the planes look in the right view, not by their matches; 0 turns this off.")
+    rim_difference: float = setting(3.6, low=0.0, doc=
+        "A plane looks wrong there if the mean difference between the views, in grey levels and "
+        "gradients, exceeds this.")

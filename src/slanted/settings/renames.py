@@ -11,7 +11,15 @@ from slanted.errors import SettingsError, SlantedWarning
 Value = TypeVar("Value")
 
 RENAMED = {
+    "model.noise": "model.reference_noise",
+    "model.confidence": "model.pixel_weights",
     "model.weights.own": "model.weights.user",
+    "refinement.position": "refinement.position_weight",
+    "refinement.disparity": "refinement.disparity_weight",
+    "refinement.visibility": "refinement.visibility_weight",
+    "refinement.length": "refinement.length_weight",
+    "refinement.rim": "refinement.rim_width",
+    "learning.labels": "learning.boundary_labels",
 }
 """The path of each renamed setting today, by the path it had before."""
 FORMER = {new: old for old, new in RENAMED.items()}

@@ -1,12 +1,4 @@
-"""Every parameter of slanted, in one tree.
-
-The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
-and the reference in ``docs/settings.md``: a parameter is written down once, with its unit, in
-`slanted.settings.sections`. Sections check themselves, so a ``Settings`` that exists is valid.
-
-Presets are TOML files in ``slanted/settings/presets``: ``fast``, ``default`` and ``best`` are
-points on the curve of accuracy over time, ``paper`` follows the publication.
-"""
+"""The root of the settings tree: presets, TOML, and changes by path."""
 
 from __future__ import annotations
 
@@ -15,34 +7,36 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self
 
 from slanted.errors import SettingsError
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
+from slanted.settings.inference import InferenceSettings
 from slanted.settings.learning import LearningSettings
-from slanted.settings.matching import MatchingSettings
+from slanted.settings.matching import MatchingSettings, RectificationSettings
+from slanted.settings.model import ModelSettings
 from slanted.settings.refinement import RefinementSettings
 from slanted.settings.renames import FORMER, current_names
-from slanted.settings.sections import (
-    InferenceSettings,
-    ModelSettings,
-    RectificationSettings,
-    SegmentationSettings,
-    TilesSettings,
-)
+from slanted.settings.segmentation import SegmentationSettings
+from slanted.settings.tiles import TilesSettings
 
 ORIGIN = "learned"
-"""The table in which files of learned weights tell how they were made; no settings."""
+"""A table in files of learned weights that says how they were made; it holds no settings."""
+PRESETS = resources.files("slanted.settings") / "presets"
 
 
 @dataclass(frozen=True)
 class Settings(Section):
-    """All settings; ``Settings()`` is the preset ``default``."""
+    """All settings; ``Settings()`` has the values of the preset ``default``."""
 
-    seed: int = setting(0, "Seed of every random choice.", low=0, high=2**32 - 1)
+    seed: int = setting(0, low=0, high=2**32 - 1, doc="Random choices depend on this seed alone.")
     threads: int | None = setting(
-        None, "Threads to use; auto = all cores. Results do not depend on it.", low=1, high=1024
+        None,
+        low=1,
+        high=1024,
+        doc="This many threads are used; auto is all cores. Results do not depend on it.",
     )
     rectification: RectificationSettings = dataclasses.field(default_factory=RectificationSettings)
     matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
@@ -60,8 +54,7 @@ class Settings(Section):
             raise SettingsError(
                 f"preset: expected one of {', '.join(preset_names())}, got {name!r}"
             )
-        text = (resources.files("slanted.settings") / "presets" / f"{name}.toml").read_text("utf-8")
-        return cls().updated(tomllib.loads(text))
+        return cls().updated(tomllib.loads((PRESETS / f"{name}.toml").read_text("utf-8")))
 
     @classmethod
     def load(cls, path: Path | str, base: Self | None = None) -> Self:
@@ -84,28 +77,16 @@ class Settings(Section):
 
     def to_toml(self, *, documented: bool = False) -> str:
         """Return the tree as TOML text, with each field's documentation as comments if asked."""
-        return self._toml(documented=documented, names={})
+        return _toml(leaves(self), documented=documented)
 
     def identity(self) -> str:
         """Return text that is the same for the same settings, whatever they are called today.
 
-        It is TOML with the names that settings had first: records that keep its digest stay valid
-        when a setting is renamed.
+        It is TOML with the names that settings had first, so that digests which older versions
+        wrote down still match after a rename.
         """
-        return self._toml(documented=False, names=FORMER)
-
-    def _toml(self, *, documented: bool, names: Mapping[str, str]) -> str:
-        lines: list[str] = []
-        section = ""
-        for leaf in leaves(self):
-            parent, _, name = names.get(leaf.path, leaf.path).rpartition(".")
-            if parent != section:
-                section = parent
-                lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
-            if documented:
-                lines.append(f"# {leaf.setting.describe()}")
-            lines.append(f"{name} = {toml_value(leaf.value)}")
-        return "\n".join(lines) + "\n"
+        named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
+        return _toml(named)
 
     def updated(self, tree: Mapping[str, Any]) -> Self:
         """Return a copy with the values of a nested mapping, as it comes from TOML."""
@@ -121,14 +102,14 @@ class Settings(Section):
         return self._with({path: parse_text(path, known[path], texts[path]) for path in texts})
 
     def _with(self, values: Mapping[str, Any], source: str = "") -> Self:
-        """Return a copy with values by path; a warning about old names names the source."""
+        """Return a copy with values by path; a warning about old names mentions the source."""
         values = current_names(values, source)
         self._known(values)
         changed: Self = _replaced(self, values, "")
         return changed
 
     def _known(self, paths: Iterable[str]) -> dict[str, Setting]:
-        """Return the descriptions of all settings, or refuse a path that is none of them."""
+        """Return the description of every setting, or refuse a path that is not one of them."""
         known = {leaf.path: leaf.setting for leaf in leaves(self)}
         for path in paths:
             if path not in known:
@@ -145,29 +126,62 @@ class Leaf:
     value: Any
     section_doc: str
 
+    @property
+    def section(self) -> str:
+        """Dotted path of its section; empty at the root."""
+        return self.path.rpartition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Its name inside its section."""
+        return self.path.rpartition(".")[2]
+
 
 def leaves(section: Section, prefix: str = "") -> Iterator[Leaf]:
     """Walk the tree in order of definition."""
-    doc = (type(section).__doc__ or "").strip()
     for field in dataclasses.fields(section):  # type: ignore[arg-type]
         value = getattr(section, field.name)
         if isinstance(value, Section):
             yield from leaves(value, f"{prefix}{field.name}.")
         else:
+            doc = cleandoc(type(section).__doc__ or "")
             yield Leaf(prefix + field.name, field.metadata["setting"], value, doc)
 
 
 def preset_names() -> tuple[str, ...]:
     """Return the names of the presets that ship with slanted."""
-    files = (resources.files("slanted.settings") / "presets").iterdir()
-    return tuple(sorted(Path(f.name).stem for f in files if f.name.endswith(".toml")))
+    names = (Path(file.name) for file in PRESETS.iterdir())
+    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
 
 
-def _by_path(section: Section, tree: Mapping[str, Any], prefix: str = "") -> Iterator[Any]:
-    """Walk a nested mapping along the sections, and yield paths with values."""
+def unknown_setting(path: str, known: Iterable[str]) -> str:
+    """Say that there is no such setting, and which of the known ones may be meant."""
+    import difflib
+
+    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
+    return f"{path}: unknown setting{hint}"
+
+
+def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
+    lines: list[str] = []
+    section = ""
+    for leaf in settings:
+        if leaf.section != section:
+            section = leaf.section
+            lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
+        if documented:
+            lines.append(f"# {leaf.setting.describe()}")
+        lines.append(f"{leaf.name} = {toml_value(leaf.value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _by_path(
+    section: Section, tree: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Walk a nested mapping along the sections, and yield values with their paths."""
     for key, value in tree.items():
-        path = prefix + key
-        inner = getattr(section, key, None)
+        path, inner = prefix + key, getattr(section, key, None)
         if not isinstance(inner, Section):
             yield path, value
         elif isinstance(value, Mapping):
@@ -177,7 +191,7 @@ def _by_path(section: Section, tree: Mapping[str, Any], prefix: str = "") -> Ite
 
 
 def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
-    """Return a section with the values that are below it."""
+    """Return a copy of a section with those of the values that belong to it."""
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(section):
         path, current = prefix + field.name, getattr(section, field.name)
@@ -187,16 +201,5 @@ def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
             changes[field.name] = values[path]
     try:
         return dataclasses.replace(section, **changes)
-    except SettingsError as error:
-        # A section does not know where it hangs in the tree: say it here, once.
-        message = str(error)
-        raise SettingsError(message if message.startswith(prefix) else prefix + message) from None
-
-
-def unknown_setting(path: str, known: Any) -> str:
-    """Say that there is no such setting, and which of the known ones may be meant."""
-    import difflib
-
-    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
-    return f"{path}: unknown setting{hint}"
+    except SettingsError as error:  # which names the field alone: a section has no path of its own
+        raise SettingsError(prefix + str(error)) from None

@@ -87,7 +87,7 @@ def match_in_bands(
         if confidence is not None:
             if sure is None:
                 raise InputError(
-                    "model.confidence: expected a matcher that tells its confidence, such as "
+                    "model.pixel_weights: expected a matcher that tells its confidence, such as "
                     "census, got one that does not; switch it off"
                 )
             confidence[core] = sure

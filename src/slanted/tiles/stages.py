@@ -49,7 +49,7 @@ class TiledStages:
             self.settings.matching,
             searched,
             backend=self.backend,
-            with_confidence=self.settings.model.confidence,
+            with_confidence=self.settings.model.pixel_weights,
         )
 
     def band_pixels(self, left: Image) -> int | None:

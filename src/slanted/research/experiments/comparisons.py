@@ -254,10 +254,10 @@ def particles(context: Context) -> Outcome:
 OFF: dict[str, dict[str, str]] = {
     "moving boundaries and splits": {"refinement.rounds": "0", "inference.iterations": "2"},
     "photometric potential": {"model.weights.pho": "0"},
-    "visibility potential": {"model.weights.vis": "0", "refinement.visibility": "0"},
+    "visibility potential": {"model.weights.vis": "0", "refinement.visibility_weight": "0"},
     "strays out of view dropped": {"matching.out_of_view": "0"},
-    "rims that go by how planes look": {"refinement.rim": "0"},
-    "data weighed by the noise": {"model.noise": "0"},
+    "rims that go by how planes look": {"refinement.rim_width": "0"},
+    "data weighed by the noise": {"model.reference_noise": "0"},
     "segments that see the disparity": {"segmentation.method": "slic"},
     "joint fit and neighbours as proposals": {"inference.proposals": "paper+incumbent"},
 }
@@ -268,7 +268,7 @@ MORE: dict[str, dict[str, str]] = {
     "no colour potential": {"model.weights.col": "0"},
     "three rounds": {"refinement.rounds": "3"},
     "four draws before the first round": {"inference.iterations": "4"},
-    "matches weighed by confidence": {"model.confidence": "true"},
+    "matches weighed by confidence": {"model.pixel_weights": "true"},
     "8 paths": {"matching.census.paths": "8"},
 }
 """Other changes to the preset."""

@@ -98,7 +98,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     from slanted.runtime.threads import thread_limit
 
     left, right = _images(frame)
-    if settings.model.confidence:  # which is not kept
+    if settings.model.pixel_weights:  # which is not kept
         result = estimate(left, right, settings)
         return result.disparity, sum(result.seconds.values())
     matched = _match(frame, settings.rectification, settings.matching)

@@ -1,0 +1,48 @@
+"""Settings of inference: how planes are proposed, and how long the solver runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slanted.settings.fields import Section, setting
+
+PROPOSALS = ("paper", "paper+incumbent", "mixture")
+"""Where the planes come from among which a segment chooses."""
+
+
+# Each setting is a line of facts, then its meaning.
+# fmt: off
+@dataclass(frozen=True)
+class InferenceSettings(Section):
+    """Particle convex belief propagation minimises the energy (paper §3.2)."""
+
+    particles: int = setting(7, symbol="N", low=1, high=1000, doc=
+        "Each segment chooses among this many planes.")
+    iterations: int = setting(1, low=0, high=1000, doc=
+        "Particles are drawn this many times before segments are refined. Segments of your own are "
+        "not refined; for them the iterations of refinement are added.")
+    proposals: str = setting("mixture", choices=PROPOSALS, doc=
+        "`paper` draws particles from Gaussians, `paper+incumbent` also keeps the current plane, "
+        "and `mixture` also takes a joint refit and planes of neighbours.")
+    sigma_slope: float = setting(0.5, symbol="σ_α, σ_β", unit="px/px", low=0.0, doc=
+        "The paper's Gaussians have this standard deviation in slope, at first.")
+    sigma_disparity: float = setting(5.0, symbol="σ_γ", unit="px", low=0.0, doc=
+        "The paper's Gaussians have this standard deviation in disparity, at first.")
+    sigma_decay: float = setting(10.0, low=1e-3, doc=
+        "The standard deviations of the paper's Gaussians fall to 1/e in this many iterations.")
+    mixture_sigma: float = setting(1.0, unit="px", low=0.0, doc=
+        "The mixture's Gaussians have this standard deviation in disparity, at first.")
+    mixture_decay: float = setting(0.6, low=0.0, high=1.0, doc=
+        "Each iteration multiplies the standard deviation of the mixture's Gaussians by this.")
+    mixture_neighbours: float = setting(1.0, low=0.0, high=1.0, doc=
+        "Neighbours' planes are this share of the mixture's draws.")
+    sweeps: int = setting(6, low=0, high=1_000_000, doc=
+        "An iteration makes at most this many message-passing sweeps.")
+    check_every: int = setting(6, low=1, high=1_000_000, doc=
+        "This many sweeps pass between two checks of the bound.")
+    gap_tolerance: float = setting(1e-6, low=0.0, doc=
+        "The solver stops when the energy is this close to the bound.")
+    progress_tolerance: float = setting(1e-5, low=0.0, doc=
+        "The solver stops when the bound rises by less than this share of itself between checks.")
+    epsilon: float = setting(0.0, symbol="ε", low=0.0, doc=
+        "Messages have this temperature; 0 is max-product.")
