@@ -23,7 +23,7 @@ def called() -> dict[str, list[list[str]]]:
     """Return the specialisations that small runs called."""
     from numba.core.dispatcher import Dispatcher
 
-    from slanted.cli.small_runs import small_runs
+    from slanted.cli.warmup import small_runs
     from slanted.runtime.kernel_list import type_text
 
     small_runs()
@@ -44,7 +44,7 @@ def main() -> None:
     if "--second" in sys.argv:
         FILE.write_text(json.dumps(called(), indent=1) + "\n")
         return
-    for arguments in (["-c", "from slanted.cli.small_runs import small_runs; small_runs()"],
+    for arguments in (["-c", "from slanted.cli.warmup import small_runs; small_runs()"],
                       [__file__, "--second"]):  # fmt: skip
         subprocess.run([sys.executable, *arguments], check=True)
 

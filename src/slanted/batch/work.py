@@ -113,7 +113,7 @@ def _compute(
     from slanted.images.checks import check_pair
     from slanted.io import read_image
     from slanted.output.folder import write_result
-    from slanted.output.stored import json_text
+    from slanted.output.result_data import json_text
     from slanted.pipeline import estimate
 
     refuse_what_does_not_fit(job.left, job.settings)
@@ -180,8 +180,9 @@ def _remembered(before: Path | None) -> Remembered | None:
     if before is None:
         return None
     from slanted.inference.previous_frame import Remembered
+    from slanted.io.names import ARRAYS
     from slanted.io.npz import StoredArrays
-    from slanted.output.stored import ARRAYS, EXPECTED, read_segments
+    from slanted.output.result_data import EXPECTED, read_segments
 
     with StoredArrays(before / ARRAYS, EXPECTED) as stored:
         labels = read_segments(stored)

@@ -1,12 +1,21 @@
-"""Names of files by which folders are known: some packages write them, others look for them."""
+"""Names of the files in the folders that slanted writes."""
 
 from __future__ import annotations
 
 RECORD = "run.json"
-"""What makes a folder a result."""
-SEGMENTS = "segments.npy"
-"""The label image of a result, or of segments alone."""
+"""A folder that holds this file is a result."""
+ARRAYS, SETTINGS, SEGMENTS = "result.npz", "settings.toml", "segments.npy"
+LEFT, RIGHT = "left.png", "right.png"
+TRUTH, TRUTH_PICTURE = "ground_truth.pfm", "ground_truth_colour.png"
+EXPORTS = {
+    "cloud.ply": ("cloud.ply",),
+    "mesh.ply": ("mesh.ply",),
+    "mesh.glb": ("mesh.glb",),
+    "mesh.obj": ("mesh.obj", "mesh.mtl", "mesh_texture.png"),
+    "depth.png": ("depth.png",),
+}
+"""What a result can be exported as, and the files of each export."""
 BATCH_MARKER = "batch.lock"
-"""What makes a folder that of a batch."""
+"""A folder that holds this file is a batch."""
 SUMMARY_TABLE, SUMMARY_LINES = "summary.csv", "summary.jsonl"
-"""What a batch tells of its pairs, twice."""
+"""The summary of a batch, as a table and as JSON lines."""

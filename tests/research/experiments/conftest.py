@@ -6,7 +6,7 @@ import pytest
 
 from research.tuning.pairs import write_kitti
 from slanted.evaluation.datasets import find_frames
-from slanted.research.experiments.plans import Context
+from slanted.research.experiments.data import Context
 from slanted.settings import Settings
 
 
