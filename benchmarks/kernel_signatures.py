@@ -27,7 +27,7 @@ def called() -> dict[str, list[list[str]]]:
     from numba.core.dispatcher import Dispatcher
 
     import slanted.settings
-    from slanted.cli.small_runs import small_runs
+    from slanted.cli.warmup import small_runs
     from slanted.runtime.kernel_list import type_text
 
     if SMOKE:
@@ -53,7 +53,7 @@ def main() -> None:
     if arguments.second:
         arguments.second.write_text(json.dumps(called(), indent=1) + "\n")
         return
-    fill = ["-c", "from slanted.cli.small_runs import small_runs; small_runs()"]
+    fill = ["-c", "from slanted.cli.warmup import small_runs; small_runs()"]
     second = [__file__, "--second", os.devnull if SMOKE else str(FILE)]
     for command in [[*second, "--smoke"]] if SMOKE else [fill, second]:
         subprocess.run([sys.executable, *command], check=True)

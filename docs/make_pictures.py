@@ -21,19 +21,23 @@ from slanted.inference.outcome import Snapshot
 from slanted.matching.census_sgm import match_details
 from slanted.matching.disparity_range import disparity_range
 from slanted.model.drawing import draw_disparity
-from slanted.output.charts import colour_planes, energy_chart, planes_legend
+from slanted.output.charts import draw_picture, energy_chart
 from slanted.output.legends import Legend, with_legend
-from slanted.output.pictures import (
-    colour_confidence,
-    colour_disparity,
-    colour_error,
-    confidence_legend,
-    error_legend,
+from slanted.output.overlays import (
     labels_legend,
     paint_boundaries,
     paint_labels,
     paint_regions,
     regions_legend,
+)
+from slanted.output.pictures import (
+    colour_confidence,
+    colour_disparity,
+    colour_error,
+    colour_planes,
+    confidence_legend,
+    error_legend,
+    planes_legend,
 )
 from slanted.segmentation import segment
 
@@ -154,7 +158,7 @@ def motorcycle() -> None:
         [
             (colour_error(local, truth), error_legend("planes of each segment's own matches, px")),
             (colour_error(result.disparity, truth), error_legend("after inference, px")),
-            (energy_chart(found), "energy and what it cannot fall below"),
+            (draw_picture(energy_chart(found)), "energy and what it cannot fall below"),
         ],
         columns=3,
     )

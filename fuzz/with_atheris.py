@@ -7,8 +7,13 @@ import tempfile
 from pathlib import Path
 
 INSTRUMENTED = (
-    *("slanted.io", "slanted.settings", "slanted.settings.fields"),
-    *("slanted.batch", "slanted.output.stored", "slanted.result_folder", "slanted.research.tuning"),
+    *("slanted.io", "slanted.settings", "slanted.settings.fields", "slanted.errors"),
+    *(
+        "slanted.batch",
+        "slanted.output.result_data",
+        "slanted.result_folder",
+        "slanted.research.tuning",
+    ),
     *("slanted.learning.checkpoint", "slanted.learning.weights_file", "slanted.viewer"),
 )
 """Parsers only, because Numba cannot compile kernels that atheris has instrumented."""

@@ -8,8 +8,8 @@ import pytest
 import slanted
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError, SlantedWarning
-from slanted.output.pictures import LABEL_COLOURS, paint_labels
-from slanted.output.stored import json_text
+from slanted.output.overlays import LABEL_COLOURS, paint_labels
+from slanted.output.result_data import json_text
 from slanted.regions import build_regions
 from slanted.result import Result
 from slanted.synthetic import make_scene
@@ -152,7 +152,7 @@ def test_json_knows_neither_nan_nor_infinity():
 
 
 def test_json_has_no_nan_however_deep():
-    from slanted.output.stored import json_text
+    from slanted.output.result_data import json_text
 
     assert json.loads(json_text({"a": (float("nan"), [float("inf"), (1.5,)])})) == {
         "a": [None, [None, [1.5]]]

@@ -39,6 +39,11 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST_MESSAGE - 200]}…{text[-200:]}"
 
 
+def plural(count: int, noun: str) -> str:
+    """Return "1 frame", "2 frames"."""
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
 class InputError(SlantedError, ValueError):
     """An argument or array cannot be used."""
 

@@ -152,22 +152,16 @@ class Result:
     @classmethod
     def load(cls, folder: Path | str) -> Result:
         """Read a result that `save` wrote."""
-        from slanted.output.stored import read_result
+        from slanted.output.result_data import read_result
 
         return cls(**read_result(Path(folder)))
 
     def summary(self) -> dict[str, Any]:
         """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""
-        from slanted.output.stored import summarise
+        from slanted.output.result_data import summarise
 
         return summarise(self)
 
     def __repr__(self) -> str:
         height, width = self.disparity.shape
         return f"<Result of {width}×{height} pixels, {self.regions.count} segments>"
-
-    def to_json(self) -> str:
-        """Return the summary as JSON."""
-        from slanted.output.stored import json_text
-
-        return json_text(self.summary())

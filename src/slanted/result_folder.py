@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_disparity, read_image
-from slanted.io.names import RECORD
-from slanted.output.stored import (
-    ARRAYS,
-    LEFT,
-    RIGHT,
-    TRUTH,
-    only_inside,
-    read_record,
-)
+from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, TRUTH
+from slanted.output.result_data import only_inside, read_record
 from slanted.result import Result
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from slanted.cli import main, small_runs
+from slanted.cli import main, warmup
 from slanted.runtime import compilation
 from slanted.runtime.kernel_list import Specialisation, listed
 
@@ -23,7 +23,7 @@ def cold(tmp_path, monkeypatch):
     monkeypatch.setattr(compilation, "listed", lambda: TWO)
     monkeypatch.setattr(compilation, "_start_helper", lambda: None)
     monkeypatch.setattr(Specialisation, "is_kept", lambda _: False)
-    monkeypatch.setattr(small_runs, "small_runs", lambda progress: progress("small runs"))
+    monkeypatch.setattr(warmup, "small_runs", lambda progress: progress("small runs"))
     wide = np.random.default_rng(0).integers(0, 256, (60, 110, 3)).astype(np.uint8)
     cv2.imwrite("left.png", wide[:, :100])
     cv2.imwrite("right.png", wide[:, 10:])

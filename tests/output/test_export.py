@@ -15,7 +15,7 @@ from output.on_planes import distances_to_planes
 from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
-from slanted.output.export import MESH_FORMATS, Exportable, depth_image, export, export_names
+from slanted.output.export import Exportable, depth_image, export, export_names
 from slanted.output.mesh import LEAST_DISPARITY, TOLERANCE
 from slanted.result import Result
 from slanted.result_folder import open_result
@@ -209,7 +209,12 @@ def hide(monkeypatch, module):
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(m, n) for m in ("trimesh", "PIL") for n in MESH_FORMATS if (m, n) != ("PIL", "mesh.ply")],
+    [
+        (m, n)
+        for m in ("trimesh", "PIL")
+        for n in ("mesh.ply", "mesh.glb", "mesh.obj")
+        if (m, n) != ("PIL", "mesh.ply")
+    ],
 )
 def test_what_is_missing_is_named_with_its_cure(
     tmp_path, capsys, monkeypatch, result, module, name

@@ -5,17 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slanted.output.charts import planes_legend
 from slanted.output.legends import Legend, draw_legend, nice_ticks, scale_legend, with_legend
+from slanted.output.overlays import LABEL_COLOURS, labels_legend, regions_legend
 from slanted.output.pictures import (
     ERROR_COLOURS,
     ERROR_STEPS,
-    LABEL_COLOURS,
     confidence_legend,
     disparity_legend,
     error_legend,
-    labels_legend,
-    regions_legend,
+    planes_legend,
     strength_legend,
     viridis,
 )

@@ -9,28 +9,26 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.inference.outcome import Inference, Iteration
 from slanted.model.energy import Energies
-from slanted.output.charts import (
-    BOUND_COLOUR,
-    ENERGY_COLOUR,
-    colour_planes,
-    energy_chart,
-    round_ticks,
-)
-from slanted.output.pictures import (
+from slanted.output.charts import COLOURS, draw_picture, energy_chart
+from slanted.output.legends import nice_ticks
+from slanted.output.overlays import (
     BOUNDARY_COLOUR,
-    ERROR_COLOURS,
     JUNCTION3_COLOUR,
     JUNCTION4_COLOUR,
+    colour_segments,
+    paint_boundaries,
+    paint_regions,
+    shown_labels,
+)
+from slanted.output.pictures import (
+    ERROR_COLOURS,
     NO_RIVAL_COLOUR,
     colour_confidence,
     colour_disparity,
     colour_error,
-    colour_segments,
+    colour_planes,
     grey_strength,
     mosaic,
-    paint_boundaries,
-    paint_regions,
-    shown_labels,
 )
 from slanted.regions import build_regions
 
@@ -140,12 +138,17 @@ def test_the_energy_chart_shows_both_curves():
     nothing = np.zeros(0)
     energies = Energies(0, 0, 0, 0, 0, 0, 0, 0)
     found = Inference(nothing, nothing, nothing, energies, 100.0, 82.0, steps, nothing, 0.3)
-    chart = energy_chart(found)
-    for colour in (ENERGY_COLOUR, BOUND_COLOUR):
-        assert (chart == colour).all(axis=2).sum() > 50
-    assert energy_chart(replace(found, iterations=())).shape == chart.shape
+
+    def draw(inference):
+        return draw_picture(energy_chart(inference))
+
+    chart = draw(found)
+    for colour in COLOURS[:2]:
+        rgb = tuple(bytes.fromhex(colour[1:]))
+        assert (chart == rgb).all(axis=2).sum() > 50
+    assert draw(replace(found, iterations=())).shape == chart.shape
     # Proposals as published do not have the planes to start from among them.
-    without = energy_chart(replace(found, initial_energy=float("nan")))
+    without = draw(replace(found, initial_energy=float("nan")))
     assert without.shape == chart.shape
     assert (without != chart).any()
 
@@ -160,7 +163,7 @@ def test_the_energy_chart_shows_both_curves():
     ],
 )
 def test_ticks_are_round(low, high, ticks):
-    assert round_ticks(low, high) == pytest.approx(ticks)
+    assert nice_ticks(low, high) == pytest.approx(ticks)
 
 
 def test_confidence_is_dark_where_in_doubt_and_grey_without_a_rival():

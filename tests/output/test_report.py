@@ -1,7 +1,6 @@
 """The report holds all it shows, and says what the results say."""
 
 import re
-import sys
 import weakref
 from html.parser import HTMLParser
 
@@ -83,17 +82,6 @@ def test_without_ground_truth_there_are_no_errors(result):
     text = build_report(entries(result)[1:])
     assert "D1 %" not in text
     assert "1 pair," in text
-
-
-def test_without_matplotlib_the_plots_are_left_out(result, monkeypatch):
-    from slanted.output.plots import draw_svg
-
-    draw_svg.cache_clear()
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    text = build_report(entries(result)[1:])
-    assert "image/svg" not in text
-    assert "pip install &#x27;slanted[plots]&#x27;" in text
-    draw_svg.cache_clear()
 
 
 def run(*arguments):

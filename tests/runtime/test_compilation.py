@@ -54,7 +54,7 @@ RUNS = """
 from numba.core import event
 
 from slanted.runtime.compilation import compile_ahead
-from slanted.cli.small_runs import small_runs
+from slanted.cli.warmup import small_runs
 
 compile_ahead()
 names = []

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import slanted
-from slanted.viewer.caches import Cache
+from slanted.viewer.cache import Cache
 from slanted.viewer.jobs import Jobs
 
 SETTINGS = slanted.Settings()

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from slanted.errors import FileError
-from slanted.io.names import BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
-from slanted.output.stored import ARRAYS
+from slanted.io.names import ARRAYS, BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 FOLDERS = (

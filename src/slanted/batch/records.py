@@ -155,8 +155,8 @@ def _check_replaceable(folder: Path) -> None:
 
 
 def write_failure(output: Path, name: str, record: dict[str, Any]) -> None:
-    """Record why a pair failed."""
-    from slanted.output.stored import json_text
+    """Keep why a pair failed."""
+    from slanted.output.result_data import json_text
 
     write_bytes(failure_file(output, name), json_text(record).encode())
 
@@ -183,7 +183,7 @@ def row_of(record: dict[str, Any]) -> dict[str, Any]:
 
 def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write ``summary.csv`` and ``summary.jsonl``, a line for each pair."""
-    from slanted.output.stored import json_text
+    from slanted.output.result_data import json_text
 
     table = io.StringIO()
     writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")

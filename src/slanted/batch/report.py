@@ -1,4 +1,4 @@
-"""A batch as one HTML page: a row for each pair, with its picture and its numbers."""
+"""A report of a batch as one HTML page: a row for each pair, with its picture and numbers."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from typing import Any
 from urllib.parse import quote
 
 from slanted.batch.pairs import output_folder
-from slanted.errors import FileError
+from slanted.errors import FileError, plural
 from slanted.images.checks import check_image
 from slanted.images.colour import as_rgb8
 from slanted.io import read_bytes, read_image
 from slanted.io.names import BATCH_MARKER, SUMMARY_LINES
 from slanted.output import html
-from slanted.output.report import jpeg
-from slanted.output.stored import only_inside
-from slanted.output.text import plural
+from slanted.output.pictures import jpeg
+from slanted.output.result_data import only_inside
 
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
-"""Pixels across."""
+"""Most pixels across the picture of a pair."""
 NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
            "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
            "seconds": "{:.1f}"}  # fmt: skip
-"""What of the records is shown, and how."""
+"""Numbers of a record that are shown, and their formats."""
 
 
 def is_batch(folder: Path) -> bool:
-    """Return whether a folder is what ``slanted batch`` writes to."""
+    """Return whether ``slanted batch`` wrote to a folder."""
     return (folder / BATCH_MARKER).is_file()
 
 
@@ -41,12 +40,13 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
     Raises
     ------
     FileError
-        If there is none, as long as the batch has not ended, or it is damaged.
+        If the summary is damaged, or missing because the batch has not ended.
     """
     file = folder / SUMMARY_LINES
     if not file.is_file():
         raise FileError(
-            folder, f"expected a batch that has ended, with {SUMMARY_LINES}; end it with --resume"
+            folder,
+            f"expected a batch that has ended, with {SUMMARY_LINES}; finish it with --resume",
         )
     only_inside(folder, SUMMARY_LINES)
     try:
@@ -67,22 +67,14 @@ def build_index(
 ) -> tuple[str, list[str]]:
     """Return the page, and the names of its pairs.
 
-    Parameters
-    ----------
-    folder
-        Of the batch.
-    beside
-        Where the page will lie: its links are relative to that.
-    title
-        Its heading.
-    progress
-        Called with the name of each pair.
+    Links are relative to the folder `beside`, in which the page will lie. `progress` is called
+    with the name of each pair.
     """
     rows = read_summary(folder)
     done = sum(row["status"] == "done" for row in rows)
     try:
         cells = list(_cells(folder, beside, rows, progress))
-    except (OSError, OverflowError) as error:  # names and numbers that are too long
+    except (OSError, OverflowError) as error:  # a name or a number is too long
         raise _no_summary(folder / SUMMARY_LINES, error) from error
     header = ["pair", "", "status", *(name.replace("_percent", " %") for name in NUMBERS)]
     parts = [
@@ -98,7 +90,7 @@ def _cells(
 ) -> Iterator[list[str]]:
     for row in rows:
         progress(row["name"])
-        place = output_folder(folder, row["name"])  # the summary may be a stranger's
+        place = output_folder(folder, row["name"])  # refuses names that lead out of it
         told = [str(row[key]) for key in ("error", "warnings") if row.get(key)]
         numbers = ((row.get(name), text) for name, text in NUMBERS.items())
         yield [
@@ -111,19 +103,19 @@ def _cells(
 
 
 def _name(place: Path, beside: Path, name: str) -> str:
-    """Return a pair's name, as a link if it has a report of its own."""
+    """Return a pair's name, linked to the pair's own report if there is one."""
     if not (place / OWN_REPORT).is_file():
         return name
     return html.link(quote(os.fsencode(os.path.relpath(place / OWN_REPORT, beside))), name)
 
 
 def _thumbnail(place: Path) -> str:
-    """Return a small picture, or nothing where there is none that can be read."""
+    """Return a small picture, or nothing if there is none that can be read."""
     if not (place / PICTURE).is_file():
         return ""
     only_inside(place, PICTURE)
     try:
         picture = as_rgb8(check_image(PICTURE, read_image(place / PICTURE)))
-    except FileError:  # one damaged picture is no reason to show none
+    except FileError:  # a damaged picture must not spoil the report
         return ""
     return html.image(jpeg(picture, THUMBNAIL), "disparity", html.JPEG)

@@ -114,7 +114,7 @@ def _compute(
     from slanted.images.checks import check_pair
     from slanted.io import read_image
     from slanted.output.folder import write_result
-    from slanted.output.stored import json_text
+    from slanted.output.result_data import json_text
     from slanted.pipeline import estimate
 
     refuse_what_does_not_fit(job.left, job.settings)
@@ -184,7 +184,8 @@ def _previous_frame(before: Path | None) -> PreviousFrame | None:
         return None
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.io.arrays import StoredArrays
-    from slanted.output.stored import ARRAYS, EXPECTED, read_segments
+    from slanted.io.names import ARRAYS
+    from slanted.output.result_data import EXPECTED, read_segments
 
     with StoredArrays(before / ARRAYS, EXPECTED) as stored:
         labels = read_segments(stored)

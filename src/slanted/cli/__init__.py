@@ -1,4 +1,4 @@
-"""The command line: one module a command, each thin."""
+"""The command line: a thin module for each command."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ COMMANDS = (
     *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn", "tune"),
     *("experiment", "info", "settings", "warmup"),
 )
-MODULES = {"report": "html_report"}
-"""Modules that are not named as their commands."""
 
 
 class _Commands(click.Group):
-    """Loads a command's module only when it is needed, so that ``--help`` stays fast."""
+    """Loads the module of a command only when it is needed, so that ``--help`` stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -30,8 +28,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = MODULES.get(cmd_name, cmd_name)
-        command: click.Command = import_module(f"slanted.cli.{module}").command
+        command: click.Command = import_module(f"slanted.cli.{cmd_name}").command
         return command
 
 
@@ -45,7 +42,7 @@ def slanted() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; anything wrong becomes one sentence and exit code 2."""
+    """Run the command line; an error becomes one sentence and exit code 2."""
     warnings.showwarning = _show_warning
     try:
         sys.exit(slanted.main(arguments, prog_name="slanted", standalone_mode=False))
@@ -57,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except SlantedError as error:
         click.echo(f"slanted: error: {error}", err=True)
     except OSError as error:
-        # Files are dealt with where they are read and written; this is the terminal or a pipe.
+        # Errors of files are raised as FileError; this is the terminal or a pipe.
         click.echo(f"slanted: error: output failed ({error.strerror})", err=True)
     except click.Abort:
         click.echo("slanted: interrupted", err=True)

@@ -1,4 +1,4 @@
-"""How far a batch is: a live table on a terminal, a line a pair elsewhere."""
+"""The progress of a batch: a live table on a terminal, a line for each pair elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.output.text import plural
+from slanted.errors import plural
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from slanted.batch.run import Tally
 
 LAST = 8
-"""Pairs that ended, of which the live table shows the last."""
+"""Number of finished pairs that the live table shows."""
 
 
 class BatchTable:
-    """Says, on standard error, what a batch does."""
+    """Shows on standard error what a batch does."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -41,7 +41,7 @@ class BatchTable:
             self._live.stop()
 
     def update(self, tally: Tally, record: dict[str, Any] | None) -> None:
-        """Show how far it is and, if there is a record, which pair has ended."""
+        """Show the progress and, if there is a record, the pair that has ended."""
         begins, self._tally = self._tally is None, tally
         if record is not None:
             self._ended = [*self._ended, record][-LAST:]
@@ -53,7 +53,7 @@ class BatchTable:
             click.echo(f"{plural(tally.total, 'pair')}, {speed(tally)}", err=True)
 
     def interrupted(self, kept: str) -> None:
-        """Say how many pairs are kept: workers may have finished some of which no tally knows."""
+        """Say how many pairs are kept, those included that no tally has counted yet."""
         if self._tally is not None and not self._quiet:
             text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
             click.echo(text, err=True)
@@ -70,7 +70,7 @@ class BatchTable:
 
 
 def speed(tally: Tally) -> str:
-    """Return the rate so far and the time left, for people."""
+    """Return the rate so far and the time left, as text."""
     left = tally.seconds_left
     if left is None:
         return f"{tally.workers} at a time, {plural(tally.threads, 'thread')} each"
@@ -79,7 +79,7 @@ def speed(tally: Tally) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time in seconds, minutes or hours, as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = seconds / 60

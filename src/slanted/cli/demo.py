@@ -7,40 +7,38 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slanted.cli.compiling import compile_kernels
-from slanted.cli.options import PathArgument, report_options, settings_options
-from slanted.cli.progress import Report, energy_lines, seconds_table, table
+from slanted.cli.options import output_option, report_options, settings_options
+from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table, table
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 FINE_ERRORS = (
-    "out-1px: the pixels of a segment share one plane, which costs detail of a pixel or so that "
-    "single matches have; of larger errors it has fewer"
+    "out-1px: the pixels of a segment share one plane, which loses details of about a pixel that "
+    "single matches keep; larger errors are fewer"
 )
 ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
 
 @click.command(name="demo", short_help="Run on a real pair, with errors and pictures.")
-@click.option("-o", "--output", type=PathArgument, default="slanted-demo", show_default=True,
-              metavar="DIR", help="Folder to write to.")  # fmt: skip
+@output_option("slanted-demo", "Folder to write to.")
 @settings_options
 @report_options
 def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> None:
     """Run on Middlebury's Motorcycle, which ships inside scikit-image, and measure the errors.
 
-    Writes the disparity in three formats, pictures of it, of its errors, of planes, boundaries and
-    energies, and a point cloud.
+    Writes the disparity in three formats, pictures of the disparity, its errors, planes,
+    boundaries and energies, and a point cloud.
     """
     import numpy as np
 
     from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
     from slanted.io import write_disparity, write_image
+    from slanted.io.names import TRUTH, TRUTH_PICTURE
     from slanted.matching.interpolation import interpolate_background
     from slanted.model.drawing import draw_disparity
     from slanted.output.folder import (
-        TRUTH_PICTURE,
         check_result_folder,
         disparity_picture,
         file_names,
@@ -48,14 +46,8 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
         write_result,
     )
     from slanted.output.legends import Legend, with_legend
-    from slanted.output.pictures import (
-        colour_error,
-        error_legend,
-        labels_legend,
-        mosaic,
-        paint_labels,
-    )
-    from slanted.output.stored import TRUTH
+    from slanted.output.overlays import labels_legend, paint_labels
+    from slanted.output.pictures import colour_error, error_legend, mosaic
     from slanted.pipeline import estimate
     from slanted.research.methods import compute_disparity
 
@@ -117,6 +109,6 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
 
 
 def _note(slanted: dict[str, float], matches: dict[str, float]) -> list[str]:
-    """Explain the one row that surprises: the matcher is ahead in small errors, and only there."""
+    """Explain why the matcher may have fewer small errors, and only small ones."""
     fine, large = (slanted[name] - matches[name] for name in ("out-1px-all", "out-2px-all"))
     return ["", FINE_ERRORS] if fine > 0 > large else []

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.compiling import compile_kernels
-from slanted.cli.options import PathArgument, refuse_without, report_options, settings_options
-from slanted.cli.progress import Report, table
+from slanted.cli.options import (
+    PathArgument,
+    limit_option,
+    refuse_without,
+    report_options,
+    settings_options,
+    split_option,
+)
+from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError
 
 if TYPE_CHECKING:
@@ -23,16 +29,12 @@ if TYPE_CHECKING:
 @click.command(name="evaluate", short_help="Measure errors against ground truth.")
 @click.argument("what")
 @click.argument("path", type=PathArgument)
-@click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels.")
+@click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels only.")
 @click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
-@click.option(
-    "--split",
-    metavar="NAME",
-    help="Part of the dataset, from its split.json; `all` for all frames.",
-)
+@split_option()
 @click.option("--method", metavar="NAME",
-              help="`slanted`, the whole pipeline (the default), or a matcher's name.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N frames.")
+              help="`slanted` for the whole pipeline (the default), or a matcher.")  # fmt: skip
+@limit_option()
 @click.option("--sparse", is_flag=True, help="Do not fill a matcher's holes; they count as errors.")
 @settings_options
 @report_options
@@ -49,9 +51,11 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Measure errors: WHAT is a disparity map and PATH its ground truth, or WHAT is a dataset
-    (kitti2012, kitti2015, middlebury, middlebury2014) and PATH its folder.
-    """  # noqa: D205
+    """Measure errors against ground truth.
+
+    WHAT is a disparity map and PATH its ground truth, or WHAT is a dataset (kitti2012, kitti2015,
+    middlebury, middlebury2014) and PATH its folder.
+    """
     from slanted.evaluation.datasets import DATASETS, find_frames
     from slanted.research.methods import FULL_MODEL, evaluate_frames
 
@@ -89,7 +93,7 @@ def _evaluate_map(
 
 
 def _lines(mean: dict[str, float]) -> list[str]:
-    """Lay out metrics, those of the non-occluded pixels, if known, beside those of all."""
+    """Return a table of the metrics over all and, if known, over the non-occluded pixels."""
     names = list(dict.fromkeys(key.rsplit("-", 1)[0] for key in mean if key != "seconds"))
 
     kinds = {"noc": "non-occluded", "all": "all"}

@@ -1,4 +1,4 @@
-"""``slanted experiment``: the paper's tables and figures, and ours, from real runs."""
+"""``slanted experiment``: the paper's tables and figures, and more, from real runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.compiling import compile_kernels
-from slanted.cli.options import PathArgument, dataset_folder, report_options
-from slanted.cli.progress import Report
+from slanted.cli.options import (
+    PathArgument,
+    dataset_folder,
+    limit_option,
+    output_option,
+    report_options,
+    workers_option,
+)
+from slanted.cli.progress import Report, compile_kernels
 from slanted.errors import InputError
 
 NAMES = (
@@ -18,29 +24,25 @@ NAMES = (
     *("noise", "epsilon", "loss", "colour-statistics", "examples"),
     *("particles", "ablation", "convergence"),
 )
-"""Those of `slanted.research.experiments.catalogue`, which is not imported for --help."""
+"""The names in `slanted.research.experiments.catalogue`, which is too slow to import for --help."""
 
 
-@click.command(name="experiment", short_help="Make the paper's tables and figures, and ours.")
+@click.command(name="experiment", short_help="Make the paper's tables and figures, and more.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...",
                 type=click.Choice([*NAMES, "all"]))  # fmt: skip
 @click.option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
-              help="A dataset (kitti2015, middlebury) and its folder; repeatable. By default "
+              help="A dataset (kitti2015, middlebury) and its folder. Repeatable. By default "
               "those in the folder that the environment variable SLANTED_DATA names."
               )  # fmt: skip
 @click.option("--results", multiple=True, metavar="NAME:PATH",
-              help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as a "
-              "row NAME of the comparison; repeatable.")  # fmt: skip
-@click.option("-o", "--output", type=PathArgument, default="slanted-experiments", metavar="DIR",
-              show_default=True, help="Where pages, plots and measurements go.")  # fmt: skip
+              help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as "
+              "the row NAME of the comparison. Repeatable.")  # fmt: skip
+@output_option("slanted-experiments", "Folder for pages, charts and measurements.")
 @click.option("--page", type=PathArgument, metavar="FILE.md",
-              help="Write all as one Markdown page too, its pictures in a folder beside it."
+              help="Also write one Markdown page, with its pictures in a folder beside it."
               )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), metavar="N",
-              help="Only the first N frames of each dataset.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Processes, of one thread each; by default as many as there are cores."
-              )  # fmt: skip
+@limit_option("Use only the first N frames of each dataset.")
+@workers_option("Processes, of one thread each; by default as many as there are cores.")
 @report_options
 def command(
     names: tuple[str, ...],
@@ -53,7 +55,7 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run experiments, and write DIR/report.html to look at.
+    """Run experiments, and write DIR/report.html.
 
     \b
     From the paper:  comparison segmentation superpixels resampling training-size
@@ -61,11 +63,11 @@ def command(
     Beyond it:       particles ablation convergence
     All of them:     all
 
-    Each also gives Markdown, CSV, JSON and plots. Every image is measured once and kept in
-    DIR/measurements: repeat the command to go on after a stop.
+    Each experiment also writes Markdown, CSV, JSON and charts. Every image is measured once and
+    kept in DIR/measurements: repeat the command to continue after a stop.
     """  # noqa: D301 - \\b is how click is told not to wrap
     from slanted.research.experiments.catalogue import EXPERIMENTS
-    from slanted.research.experiments.plans import Context
+    from slanted.research.experiments.data import Context
     from slanted.research.experiments.provenance import provenance
     from slanted.research.experiments.report import write_page, write_report
     from slanted.runtime.threads import core_count
@@ -103,8 +105,8 @@ def command(
 
 
 def _folders(datasets: Sequence[str]) -> dict[str, Path]:
-    """Return the folder of each dataset, from the options or from the environment."""
-    from slanted.research.experiments.plans import KITTI, MIDDLEBURY
+    """Return the folder of each dataset, from the options or the environment."""
+    from slanted.research.experiments.data import KITTI, MIDDLEBURY
 
     known = (KITTI, MIDDLEBURY)
     if not datasets:

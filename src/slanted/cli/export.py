@@ -1,4 +1,4 @@
-"""``slanted export``: a result as clouds, meshes and depth for other programs."""
+"""``slanted export``: a result as point cloud, meshes and depth for other programs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from slanted.cli.options import (
     PathArgument,
     calibration_options,
     load_calibration,
+    output_option,
     report_options,
 )
 from slanted.cli.progress import Report
 from slanted.errors import MissingExtraError, SlantedWarning
-from slanted.output.export_files import FILES
+from slanted.io.names import EXPORTS
 
 
 @click.command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
 @click.argument("result", type=PathArgument)
-@click.argument("names", nargs=-1, type=click.Choice(tuple(FILES)), metavar="[FILE]...")
-@click.option("-o", "--output", type=PathArgument, metavar="DIR",
-              help="Folder to write to; by default the result's own.")  # fmt: skip
+@click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
+@output_option(None, "Folder to write to; by default the result's own.")
 @calibration_options
 @report_options
 def command(
@@ -36,11 +36,12 @@ def command(
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
-    cloud.ply is every pixel as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as
-    one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the image's
-    colours (as a texture in GLB and OBJ); depth.png is 16 bit, millimetres, 0 for unknown. Lengths
-    are metres if the run was calibrated or --calib or --fx and --baseline are given, otherwise
-    baselines. Meshes need slanted[viewer]; without it, a warning tells that they are left out.
+    cloud.ply has every pixel as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes
+    as one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of
+    the image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown.
+    Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline are
+    given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out, with
+    a warning.
     """
     from slanted.io import write_bytes
     from slanted.output.export import Exportable, export, export_names

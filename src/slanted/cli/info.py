@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import PathArgument
+from slanted.cli.options import PathArgument, json_option
 from slanted.cli.progress import Report
 from slanted.errors import one_line
 
 
 @click.command(name="info", short_help="Say what a file, or a result, is.")
 @click.argument("file", type=PathArgument)
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@json_option
 def command(file: Path, as_json: bool) -> None:
-    """Say a FILE's format, size, range of values and likely meaning.
+    """Print the format, size, range of values and likely meaning of FILE.
 
-    FILE may be whatever slanted reads or writes, and the folder of a result or of a batch.
+    FILE may be any file that slanted reads or writes, or the folder of a result or of a batch.
     """
     from slanted.io.info import describe
 
@@ -27,7 +27,7 @@ def command(file: Path, as_json: bool) -> None:
 
 
 def _lines(name: str, value: object) -> list[str]:
-    """Lay out a value, those of a group below its name; a file's own words stay on their line."""
+    """Return a line for a value, or for a group and each of its values."""
     if not isinstance(value, dict):
         return [f"{name + ':':<16} {one_line(str(value))}"]
     width = max(map(len, value), default=0)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
+from slanted.cli.options import (
+    RecordedCommand,
+    check_toml,
+    command_line,
+    dataset_folder,
+    limit_option,
+    output_option,
+    report_options,
+    scheduler_option,
+    settings_options,
+    split_option,
+)
 from slanted.cli.progress import Report, table
 
 if TYPE_CHECKING:
@@ -16,38 +26,24 @@ if TYPE_CHECKING:
     from slanted.learning.training import Step
     from slanted.settings import Settings
 
-ARGUMENTS = "slanted.learn.arguments"
 OF_LEARNING = {
-    "epsilon": ("--epsilon", "learning.epsilon"),
-    "regulariser": ("--C", "learning.C"),
-    "loss": ("--loss", "learning.loss"),
+    "epsilon": "learning.epsilon",
+    "regulariser": "learning.C",
+    "loss": "learning.loss",
 }
-"""Options that are short for settings."""
+"""Settings with a short option."""
 
 
-class _Remembering(click.Command):
-    """Keeps its arguments as typed, for the record."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[ARGUMENTS] = shlex.join(["slanted", "learn", *args])
-        return super().parse_args(ctx, args)
-
-
-@click.command(name="learn", cls=_Remembering, short_help="Learn the weights from ground truth.")
+@click.command(name="learn", cls=RecordedCommand, short_help="Learn the weights from ground truth.")
 @click.argument("dataset", metavar="DATASET:PATH")
-@click.option("-o", "--output", type=PathArgument, default="weights.toml", show_default=True,
-              metavar="FILE", help="Weights learned, for --settings.")  # fmt: skip
-@click.option("--split", default="train", show_default=True, metavar="NAME",
-              help="Part of the dataset, from its split.json; `all` for all frames."
-              )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N frames.")
+@output_option("weights.toml", "File for the learned weights, for --settings.", "FILE")
+@split_option("train")
+@limit_option()
 @click.option("--epsilon", metavar="E", help="1 = conditional random field, 0 = structural SVM.")
 @click.option("--C", "regulariser", metavar="C", help="Weight of the regulariser.")
 @click.option("--loss", metavar="NAME", help="l2, out-2px, out-3px, out-4px or out-5px.")
-@click.option("--restart", is_flag=True, help="Forget the checkpoint of a run that was stopped.")
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Dask scheduler whose workers share the frames, as tcp://host:8786."
-              )  # fmt: skip
+@click.option("--restart", is_flag=True, help="Ignore the checkpoint of a run that was stopped.")
+@scheduler_option("Dask scheduler whose workers share the frames")
 @settings_options
 @report_options
 def command(
@@ -64,22 +60,19 @@ def command(
 ) -> None:
     """Learn the weights of the energy from the ground truth of a dataset.
 
-    DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its folder. A
-    run that was stopped goes on if the command is repeated; its checkpoint is the folder beside
+    DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its folder.
+    Repeat the command to continue a run that was stopped, from the checkpoint in the folder beside
     the output whose name ends in .checkpoint.
     """
     from slanted.evaluation.datasets import find_frames
     from slanted.io import write_image
     from slanted.learning.learn import learn_weights
     from slanted.learning.weights_file import write_weights
-    from slanted.output.charts import objective_chart
+    from slanted.output.charts import draw_picture, objective_chart
 
-    if output.suffix != ".toml":
-        raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
-    if output.is_dir():
-        raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+    check_toml(output)
     name, folder = dataset_folder(dataset)
-    given = {OF_LEARNING[key][1]: text for key, text in short.items() if text is not None}
+    given = {OF_LEARNING[key]: text for key, text in short.items() if text is not None}
     settings = settings.with_text(given)
     with Report(quiet=quiet, as_json=as_json) as report:
         frames = find_frames(name, folder, split, limit)
@@ -92,11 +85,10 @@ def command(
             progress=report.progress,
             on_step=lambda step: report.progress(_step_line(step)),
         )
-        command_line = click.get_current_context().meta[ARGUMENTS]
-        origin = _origin(learned, settings, command_line, name, split)
+        origin = _origin(learned, settings, name, split)
         write_weights(output, learned.weights, origin)
         chart = output.with_suffix(".png")
-        write_image(chart, objective_chart([e.value for e in learned.evaluations]))
+        write_image(chart, draw_picture(objective_chart([e.value for e in learned.evaluations])))
     data = {**_summary(learned), **origin, "output": str(output), "chart": str(chart)}
     report.outcome(data, [*_lines(learned), "", f"wrote {output} and {chart}"], always=True)
 
@@ -109,17 +101,15 @@ def _step_line(step: Step) -> str:
     )
 
 
-def _origin(
-    learned: Learned, settings: Settings, command_line: str, dataset: str, split: str
-) -> dict[str, Any]:
-    """Return what the weights file tells of its making; no date, so that a rerun is the same."""
+def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> dict[str, Any]:
+    """Return how the weights were made; without a date, so that a repeated run is the same."""
     from slanted import __version__
     from slanted.learning.examples import NAMES
 
     learning = settings.learning
     C = float(len(learned.images)) if learning.C is None else learning.C
     return {
-        "command": command_line,
+        "command": command_line(),
         "version": __version__,
         "dataset": dataset,
         "split": split,
@@ -157,25 +147,21 @@ def _summary(learned: Learned) -> dict[str, Any]:
 
 
 def _lines(learned: Learned) -> list[str]:
-    """Lay out weights and features, the error before and after, and the time."""
+    """Return tables of weights, features and errors before and after, and the time."""
     summary = _summary(learned)
+    truth, expected = summary["features_of_truth"], summary["features_expected"]
     rows = [
-        (
-            name,
-            f"{summary['weights'][name]:.4g}",
-            f"{summary['features_of_truth'][name]:.6g}",
-            f"{summary['features_expected'][name]:.6g}",
-        )
-        for name in summary["weights"]
+        (name, f"{weight:.4g}", f"{truth[name]:.6g}", f"{expected[name]:.6g}")
+        for name, weight in summary["weights"].items()
     ]
     lines = table(("potential", "weight", "ground truth", "expected"), rows)
     errors = [
         (key, f"{learned.before[key]:.2f}", f"{learned.after[key]:.2f}")
         for key in learned.before
-        if key.startswith("out-3px") or key.startswith("D1")
+        if key.startswith(("out-3px", "D1"))
     ]
     lines += ["", *table(("training error, %", "before", "after"), errors)]
     if learned.after["out-3px-all"] > learned.before["out-3px-all"]:
-        lines.append("These weights are worse than those it started from; see docs/learning.md.")
+        lines.append("These weights are worse than the initial ones; see docs/learning.md.")
     spent = ", ".join(f"{name} {value:.0f} s" for name, value in learned.seconds.items())
     return [*lines, "", f"{learned.method}; stopped by {learned.reason}", spent]

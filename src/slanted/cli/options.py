@@ -1,10 +1,11 @@
-"""Options that several commands share, and the settings tree as options."""
+"""Options that several commands share, among them all settings."""
 
 from __future__ import annotations
 
 import functools
+import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,41 +16,95 @@ from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
 if TYPE_CHECKING:
+    from slanted.images import Image
     from slanted.io import Calibration
 
 SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
-"""Settings that have an option of their own; every other one is reached by its dotted name."""
-
+"""Settings with an option of their own; every other one is reached by its dotted name."""
+ARGUMENTS = "slanted.arguments"
 PathArgument = click.Path(path_type=Path)
+Command = Callable[..., Any]
 
 
-def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all settings as options, and pass it a ready ``settings``.
+class RecordedCommand(click.Command):
+    """A command that keeps its arguments as typed, for the files that it writes."""
 
-    Later wins: preset, file, ``--set``, then options by name.
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments, then parse them."""
+        ctx.meta[ARGUMENTS] = shlex.join(["slanted", self.name or "", *args])
+        return super().parse_args(ctx, args)
+
+
+def command_line() -> str:
+    """Return the current command as it was typed; it must be a `RecordedCommand`."""
+    return str(click.get_current_context().meta[ARGUMENTS])
+
+
+def output_option(default: str | None, text: str, metavar: str = "DIR") -> Callable[..., Any]:
+    """Return the option ``--output``."""
+    return click.option("-o", "--output", type=PathArgument, default=default, metavar=metavar,
+                        show_default=default is not None, help=text)  # fmt: skip
+
+
+def limit_option(text: str = "Use only the first N frames.") -> Callable[..., Any]:
+    """Return the option ``--limit``."""
+    return click.option("--limit", type=click.IntRange(min=1), metavar="N", help=text)
+
+
+def split_option(default: str | None = None) -> Callable[..., Any]:
+    """Return the option ``--split``."""
+    return click.option("--split", default=default, show_default=default is not None,
+                        metavar="NAME", help="Split of the dataset, from its split.json; `all` "
+                        "for all frames.")  # fmt: skip
+
+
+def scale_option(of: str) -> Callable[..., Any]:
+    """Return the option that scales an 8-bit disparity map given by another option."""
+    return click.option(f"{of}-scale", type=float, metavar="S",
+                        help=f"For an 8-bit {of}: pixels = value / S.")  # fmt: skip
+
+
+def workers_option(text: str) -> Callable[..., Any]:
+    """Return the option ``--workers``."""
+    return click.option("--workers", type=click.IntRange(min=1), metavar="N", help=text)
+
+
+def scheduler_option(text: str) -> Callable[..., Any]:
+    """Return the option ``--scheduler``."""
+    return click.option("--scheduler", metavar="ADDRESS", help=f"{text}, e.g. tcp://host:8786.")
+
+
+def report_options(command: Command) -> Command:
+    """Add ``--json`` and ``--quiet`` to a command."""
+    quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
+    return json_option(quiet(command))
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+
+
+def settings_options(command: Command) -> Command:
+    """Add all settings to a command as options, and pass it the resulting ``settings``.
+
+    Later ones win: preset, file, ``--set``, then options by name.
     """
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
 
     @functools.wraps(command)
     def with_settings(
-        preset: str, settings_file: Path | None, assignments: tuple[str, ...], **options: Any
+        preset: str, settings_file: Path | None, changes: tuple[str, ...], **options: Any
     ) -> Any:
         settings = Settings.preset(preset)
         if settings_file is not None:
             settings = Settings.load(settings_file, settings)
-        texts: dict[str, str] = {}
-        for assignment in assignments:
-            path, equals, text = assignment.partition("=")
-            if not equals:
-                raise click.UsageError(f"--set: expected key=value, got {assignment!r}")
-            texts[path.strip()] = text.strip()
+        texts = dict(assignments("--set", changes))
         named = {path: options.pop(_parameter(path)) for path in known | old}
         texts |= {path: text for path, text in named.items() if text is not None}
         return command(settings=settings.with_text(texts), **options)
 
     short = {path: option for option, path in SHORT.items()}
-    decorated: Callable[..., Any] = with_settings
+    decorated: Command = with_settings
     for path, described in reversed((known | old).items()):
         names = [f"--{path.replace('_', '-')}", f"--{path}"]
         names += [short[path]] if path in short else []
@@ -60,38 +115,50 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help=described.doc,
             hidden=path not in short,
         )(decorated)
-    for option in (
-        click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE",
-                     help="Change any setting; `slanted settings` lists them. Repeatable."),
-        click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
-                     help="Settings as TOML, laid over the preset."),
+    return _with_options(decorated, (
         click.option("--preset", default="default", show_default=True, metavar="NAME",
                      help="`fast` takes less time than `default`, `best` more for a lower energy; "
                      "`paper` reproduces the publication, with far more errors."),
-    ):  # fmt: skip
-        decorated = option(decorated)
-    return decorated
+        click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
+                     help="TOML file with settings that override the preset's."),
+        click.option("--set", "changes", multiple=True, metavar="KEY=VALUE",
+                     help="Change any setting; `slanted settings` lists them. Repeatable."),
+    ))  # fmt: skip
 
 
 def _parameter(path: str) -> str:
     return "setting__" + path.replace(".", "__")
 
 
-def calibration_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the camera's calibration, as a file or as numbers."""
-    for option in (
-        click.option("--baseline-unit", type=float, metavar="M",
-                     help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
+def calibration_options(command: Command) -> Command:
+    """Add the cameras' calibration to a command, as a file or as numbers."""
+    return _with_options(command, (
+        click.option("--calib", type=PathArgument, metavar="FILE",
+                     help="Calibration file (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds "
+                     "depth and a point cloud."),
+        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
+        click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
         click.option("--calib-right", type=PathArgument, metavar="FILE",
                      help="The right camera's file, for ROS camera_info."),
-        click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
-        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
-        click.option("--calib", type=PathArgument, metavar="FILE",
-                     help="Calibration (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds depth "
-                     "and a point cloud."),
-    ):  # fmt: skip
+        click.option("--baseline-unit", type=float, metavar="M",
+                     help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
+    ))  # fmt: skip
+
+
+def _with_options(command: Command, options: Sequence[Callable[..., Any]]) -> Command:
+    """Add options to a command; ``--help`` lists them in this order."""
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def assignments(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """Return the key and the value of each KEY=VALUE."""
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals):
+            raise click.UsageError(f"{option}: expected key=value, got {text!r}")
+        yield key, value
 
 
 def load_calibration(
@@ -133,7 +200,7 @@ def load_calibration(
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
-    # Without a principal point the image's centre is the best guess.
+    # Without a principal point the centre of the image is the best guess.
     return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
 
 
@@ -154,12 +221,27 @@ def refuse_without(needed: str, options: dict[str, Any]) -> None:
             raise click.UsageError(f"{name}: means nothing without {needed}; give both or neither")
 
 
-def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--json`` and ``--quiet``."""
-    command = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")(command)
-    return click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")(
-        command
-    )
+def refuse_both(workers: int | None, scheduler: str | None) -> None:
+    """Refuse ``--workers`` together with ``--scheduler``."""
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
+
+
+def check_toml(output: Path) -> None:
+    """Refuse an ``--output`` that is not the name of a TOML file."""
+    if output.suffix != ".toml":
+        raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
+    if output.is_dir():
+        raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+
+
+def read_pair(left: Path, right: Path) -> tuple[tuple[Image, Image], tuple[str, str]]:
+    """Return the two images, and their names for messages."""
+    from slanted.images.checks import check_pair
+    from slanted.io import read_image
+
+    names = str(left), str(right)
+    return check_pair(read_image(left), read_image(right), names), names
 
 
 def check_size(file: Path | None, array: Any, image: Any) -> None:

@@ -1,11 +1,12 @@
 """What commands say while they work: a live line on a terminal, plain lines elsewhere.
 
-Progress goes to standard error, outcomes to standard output, so that ``--json`` can be piped.
+Progress goes to standard error and outcomes to standard output, so that ``--json`` can be piped.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 
 
 class Report:
-    """Says what a command does, and what came of it."""
+    """Reports the progress and the outcome of a command."""
 
     def __init__(self, *, quiet: bool, as_json: bool) -> None:
         self.quiet = quiet
@@ -40,9 +41,9 @@ class Report:
             click.echo(text, err=True)
 
     def outcome(self, data: dict[str, Any], lines: Iterable[str], *, always: bool = False) -> None:
-        """Give the outcome, as JSON or as lines; `always` if it is what the command is for."""
+        """Print the outcome as JSON or as lines; `always` prints them even if quiet."""
         if self.as_json:
-            from slanted.output.stored import json_text
+            from slanted.output.result_data import json_text
 
             click.echo(json_text(data))
         elif always or not self.quiet:
@@ -50,8 +51,38 @@ class Report:
                 click.echo(line)
 
 
+def compile_kernels(report: Report) -> None:
+    """Compile the kernels, and say so, unless this machine has done so before."""
+    from slanted.runtime.compilation import cache_folder, is_warm
+
+    if is_warm():
+        return
+    if cache_folder() is None:
+        report.progress(
+            "compiling kernels as they are needed, in every run, because no folder to keep them in "
+            "is writable; set NUMBA_CACHE_DIR to one that is"
+        )
+    else:
+        compile_listed(report)
+
+
+def compile_listed(report: Report) -> tuple[int, float]:
+    """Compile the listed kernels; return their number and the seconds it took."""
+    from slanted.runtime.compilation import compile_ahead
+
+    start = time.perf_counter()
+    live = sys.stderr.isatty()
+
+    def count(done: int, total: int) -> None:
+        if live or done in (0, total):  # one line per kernel would be too many
+            report.progress(f"compiling kernels, once: {done} of {total}")
+
+    compiled = compile_ahead(count)
+    return compiled, time.perf_counter() - start
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lay out a table as plain lines, the first column to the left, the others to the right."""
+    """Return a table as lines, with the first column flush left and the others flush right."""
     widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
@@ -63,7 +94,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def energy_lines(summary: dict[str, Any]) -> list[str]:
-    """Say how many boundaries of each kind there are, and how good the answer provably is."""
+    """Return lines on the boundaries of each kind, and on how good the result provably is."""
     kinds = ", ".join(
         f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
     )
@@ -75,6 +106,6 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def seconds_table(seconds: dict[str, float]) -> list[str]:
-    """Lay out the time of each stage and their sum."""
+    """Return a table of the time of each stage and their sum."""
     rows = [(name, f"{value:.3f}") for name, value in seconds.items()]
     return table(("stage", "seconds"), [*rows, ("total", f"{sum(seconds.values()):.3f}")])

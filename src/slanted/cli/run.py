@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import (
     PathArgument,
     calibration_options,
     check_size,
     load_calibration,
+    output_option,
+    read_pair,
+    refuse_both,
     refuse_without,
     report_options,
+    scale_option,
+    scheduler_option,
     settings_options,
+    workers_option,
 )
-from slanted.cli.progress import Report, energy_lines, seconds_table
+from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,25 +34,20 @@ if TYPE_CHECKING:
 @click.command(name="run", short_help="Estimate the disparity of one pair.")
 @click.argument("left", type=PathArgument)
 @click.argument("right", type=PathArgument)
-@click.option("-o", "--output", type=PathArgument, default="slanted-out", show_default=True,
-              metavar="DIR", help="Folder to write to.")  # fmt: skip
+@output_option("slanted-out", "Folder to write to.")
 @click.option("--disparity", type=PathArgument, metavar="FILE",
               help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
               "instead of the matcher's.")  # fmt: skip
-@click.option("--disparity-scale", type=float, metavar="S",
-              help="For an 8-bit --disparity: pixels = value / S.")  # fmt: skip
+@scale_option("--disparity")
 @click.option("--valid", type=PathArgument, metavar="FILE",
-              help="Image that is non-zero where --disparity is to be believed.")  # fmt: skip
+              help="Image that is non-zero where --disparity is valid.")  # fmt: skip
 @click.option("--segments", type=PathArgument, metavar="FILE",
               help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
               "superpixels.")  # fmt: skip
 @click.option("--stop-after", type=click.Choice(["matching"]),
               help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Processes that share the tiles of a large image; by default this one."
-              )  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Dask scheduler whose workers share them, as tcp://host:8786.")  # fmt: skip
+@workers_option("Processes that share the tiles of a large image; by default this one.")
+@scheduler_option("Dask scheduler whose workers share the tiles")
 @calibration_options
 @settings_options
 @report_options
@@ -68,7 +68,6 @@ def command(
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
-    from slanted.images.checks import check_pair
     from slanted.io import read_disparity, read_image, read_labels
     from slanted.output.folder import (
         check_result_folder,
@@ -90,8 +89,7 @@ def command(
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with Report(quiet=quiet, as_json=as_json) as report:
-        names = str(left), str(right)
-        images = list(check_pair(read_image(left), read_image(right), names))
+        images, names = read_pair(left, right)
         calibration = load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
@@ -104,9 +102,7 @@ def command(
         check_result_folder(output)
         compile_kernels(report)
         if stop_after is not None:
-            matched, seconds = match_pair(
-                images[0], images[1], settings, progress=report.progress, names=names
-            )
+            matched, seconds = match_pair(*images, settings, progress=report.progress, names=names)
             with whole_folder(output) as folder:
                 write_matched(folder, matched, settings, seconds)
                 files = file_names(folder)
@@ -115,8 +111,7 @@ def command(
             return
         with _tile_workers(settings, workers, scheduler) as backend:
             result = estimate(
-                images[0],
-                images[1],
+                *images,
                 settings,
                 disparity=given,
                 valid=believed,
@@ -144,14 +139,13 @@ def command(
 def _tile_workers(
     settings: Settings, workers: int | None, scheduler: str | None
 ) -> AbstractContextManager[Backend | None]:
-    """Return who shares the tiles of a large image; None for this process alone."""
+    """Return the workers that share the tiles of a large image; None for this process alone."""
     from contextlib import nullcontext
 
     from slanted.runtime.threads import core_count
     from slanted.runtime.workers import open_backend
 
-    if workers is not None and scheduler is not None:
-        raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
+    refuse_both(workers, scheduler)
     if scheduler is None and (workers or 1) == 1:
         return nullcontext()
     threads = settings.threads or max(1, core_count() // (workers or 1))

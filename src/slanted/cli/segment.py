@@ -1,4 +1,4 @@
-"""``slanted segment``: superpixels of one image, and their graph."""
+"""``slanted segment``: superpixels of one image."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import click
 from slanted.cli.options import (
     PathArgument,
     check_size,
+    output_option,
     refuse_without,
     report_options,
+    scale_option,
     settings_options,
 )
 from slanted.cli.progress import Report
@@ -23,12 +25,10 @@ if TYPE_CHECKING:
 
 @click.command(name="segment", short_help="Cut one image into superpixels.")
 @click.argument("image", type=PathArgument)
-@click.option("-o", "--output", type=PathArgument, default="slanted-segments", show_default=True,
-              metavar="DIR", help="Folder to write to.")  # fmt: skip
+@output_option("slanted-segments", "Folder to write to.")
 @click.option("--disparity", type=PathArgument, metavar="FILE",
               help="Initial disparity, for segmentation.method=slic+disparity.")  # fmt: skip
-@click.option("--disparity-scale", type=float, metavar="S",
-              help="For an 8-bit --disparity: pixels = value / S.")  # fmt: skip
+@scale_option("--disparity")
 @settings_options
 @report_options
 def command(
@@ -42,20 +42,15 @@ def command(
 ) -> None:
     """Cut IMAGE into superpixels; write labels, pictures and, for UCM methods, the contour map.
 
-    Without --disparity, the method slic+disparity is taken for slic.
+    Without --disparity, the method slic+disparity means slic.
     """
     from slanted.images.checks import check_image
     from slanted.io import read_disparity, read_image, write_image, write_labels
     from slanted.io.names import SEGMENTS
     from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
-    from slanted.output.pictures import (
-        colour_segments,
-        grey_strength,
-        paint_regions,
-        regions_legend,
-        strength_legend,
-    )
+    from slanted.output.overlays import colour_segments, paint_regions, regions_legend
+    from slanted.output.pictures import grey_strength, strength_legend
     from slanted.regions import build_regions
     from slanted.segmentation import make_ucm, segment
 

@@ -1,15 +1,27 @@
-"""``slanted tune``: settings that score better on datasets."""
+"""``slanted tune``: find settings that score better on datasets."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import PathArgument, dataset_folder, report_options, settings_options
+from slanted.cli.options import (
+    PathArgument,
+    RecordedCommand,
+    assignments,
+    check_toml,
+    command_line,
+    dataset_folder,
+    limit_option,
+    output_option,
+    report_options,
+    settings_options,
+    split_option,
+    workers_option,
+)
 from slanted.cli.progress import Report, table
 from slanted.errors import InputError
 
@@ -19,21 +31,10 @@ if TYPE_CHECKING:
     from slanted.research.tuning.search_space import Dimension
     from slanted.settings import Settings
 
-ARGUMENTS = "slanted.tune.arguments"
 
-
-class _Remembering(click.Command):
-    """Keeps its arguments as typed, for the record."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[ARGUMENTS] = shlex.join(["slanted", "tune", *args])
-        return super().parse_args(ctx, args)
-
-
-@click.command(name="tune", cls=_Remembering, short_help="Look for better settings on datasets.")
+@click.command(name="tune", cls=RecordedCommand, short_help="Look for better settings on datasets.")
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET:PATH...")
-@click.option("-o", "--output", type=PathArgument, default="slanted-tuned.toml", show_default=True,
-              metavar="FILE", help="Settings found, for --settings.")  # fmt: skip
+@output_option("slanted-tuned.toml", "File for the settings found, for --settings.", "FILE")
 @click.option("--log", type=PathArgument, metavar="FILE",
               help="Table of all measurements; an existing one is continued. By default the "
               "output's name with .csv.")  # fmt: skip
@@ -41,31 +42,26 @@ class _Remembering(click.Command):
               help="A setting and its values: LOW:HIGH, LOW:HIGH:log, x0.5:x2 (times the current "
               "value) or A,B,C. Repeatable.")  # fmt: skip
 @click.option("--space", type=PathArgument, metavar="FILE",
-              help="The same as TOML, laid out as settings. Without --vary and --space, those of "
-              "the model and the inference vary.")  # fmt: skip
+              help="The same as a TOML file, laid out like settings. Without --vary and --space, "
+              "settings of the model and of inference vary.")  # fmt: skip
 @click.option("--candidates", type=click.IntRange(min=2), default=32, show_default=True,
-              metavar="N", help="How many to try, the current settings included.")  # fmt: skip
+              metavar="N", help="Candidates to try, the current settings included.")  # fmt: skip
 @click.option("--change", type=click.IntRange(min=1), metavar="N",
-              help="Settings in which each candidate differs from the current; all unless said."
-              )  # fmt: skip
+              help="Number of settings in which a candidate differs from the current ones; by "
+              "default all.")  # fmt: skip
 @click.option("--rungs", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-              help="Rounds; the last is on all pairs, each before on half of the next's."
-              )  # fmt: skip
+              help="Rounds; the last is on all pairs, each earlier one on half as many as the "
+              "next.")  # fmt: skip
 @click.option("--eta", type=float, default=3.0, show_default=True, metavar="X",
-              help="Of each round the best 1/X go on.")  # fmt: skip
+              help="The best 1/X of each round go on to the next.")  # fmt: skip
 @click.option("--metric", "metrics", multiple=True, metavar="[DATASET=]NAME",
-              help="What is made small, e.g. D1 or out-1px-noc; without -noc or -all the mean of "
+              help="The error to reduce, e.g. D1 or out-1px-noc; without -noc or -all the mean of "
               "both. [default: out-3px]")  # fmt: skip
 @click.option("--weight", "weights", multiple=True, metavar="DATASET=W",
-              help="Weight of a dataset's mean, 1 unless said.")  # fmt: skip
-@click.option("--split", default="train", show_default=True, metavar="NAME",
-              help="Part of each dataset, from its split.json; `all` for all frames."
-              )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), metavar="N",
-              help="Only the first N frames of each dataset.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Processes, of one thread each; by default as many as --threads."
-              )  # fmt: skip
+              help="Weight of a dataset's mean; by default 1.")  # fmt: skip
+@split_option("train")
+@limit_option("Use only the first N frames of each dataset.")
+@workers_option("Processes, of one thread each; by default as many as --threads.")
 @settings_options
 @report_options
 def command(
@@ -90,16 +86,12 @@ def command(
     """Look for settings with fewer errors, starting from the current ones.
 
     Each DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its
-    folder. A search that was stopped goes on if the command is repeated.
+    folder. Repeat the command to continue a search that was stopped.
     """
-    from slanted.research.tuning.search import tune
-    from slanted.research.tuning.written import write_settings
+    from slanted.research.tuning.search import tune, write_settings
     from slanted.runtime.threads import core_count
 
-    if output.suffix != ".toml":
-        raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
-    if output.is_dir():
-        raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+    check_toml(output)
     log = log or output.with_suffix(".csv")
     with Report(quiet=quiet, as_json=as_json) as report:
         targets = _targets(datasets, split, limit, metrics, weights)
@@ -116,14 +108,14 @@ def command(
             progress=report.progress,
         )
         used = "; ".join(f"{t.dataset}, {t.metric}, weight {t.weight:g}" for t in targets)
-        notes = [click.get_current_context().meta[ARGUMENTS], f"Split {split}: {used}."]
+        notes = [command_line(), f"Split {split}: {used}."]
         write_settings(output, tuning, notes)
     data = {**tuning.summary(), "output": str(output), "log": str(log)}
     report.outcome(data, [*_lines(tuning), f"wrote {output} and {log}"], always=True)
 
 
 def _space(varied: Sequence[str], file: Path | None, settings: Settings) -> tuple[Dimension, ...]:
-    """Return what varies: of the file, then of the options, which win."""
+    """Return what varies: by the file, and by the options, which win."""
     from slanted.research.tuning.search_space import default_space, load_space, parse_space
 
     if not varied and file is None:
@@ -172,11 +164,9 @@ def _targets(
 
 
 def _assignments(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return values by key, each of which may be given once."""
     found: dict[str, str] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not (key and equals and value):
-            raise click.UsageError(f"{option}: expected key=value, got {text!r}")
+    for key, value in assignments(option, texts):
         if key in found:
             raise click.UsageError(f"{option}: expected {key} once, got it twice")
         found[key] = value
@@ -191,7 +181,7 @@ def _number(option: str, text: str) -> float:
 
 
 def _lines(tuning: Tuning) -> list[str]:
-    """Lay out the rungs, those who reached the last one, and what the winner changes."""
+    """Return tables of the rungs, of those who reached the last, and of what the winner changes."""
     from slanted.settings.fields import toml_value
 
     rungs = [

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.compiling import compile_kernels
 from slanted.cli.options import (
     PathArgument,
     calibration_options,
     check_size,
     load_calibration,
+    read_pair,
     refuse_without,
+    scale_option,
     settings_options,
 )
-from slanted.cli.progress import Report
+from slanted.cli.progress import Report, compile_kernels
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Snapshot
@@ -30,40 +31,20 @@ if TYPE_CHECKING:
 
 @click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
 @click.argument("target", nargs=-1, required=True, type=PathArgument, metavar="RESULT|LEFT RIGHT")
-@click.option(
-    "--ground-truth",
-    type=PathArgument,
-    metavar="FILE",
-    help="Disparity to compare with, which adds the error; by default ground_truth.pfm in RESULT.",
-)
-@click.option(
-    "--ground-truth-scale",
-    type=float,
-    metavar="S",
-    help="For an 8-bit --ground-truth: pixels = value / S.",
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address to listen on; others than this one let other machines in.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port to listen on; by default the first free one from 8650, 0 for any.",
-)
-@click.option(
-    "--allow-host",
-    multiple=True,
-    metavar="NAME",
-    help="A name that browsers may reach the server by, beside --host. Repeatable.",
-)
-@click.option(
-    "--browser/--no-browser", default=True, help="Open the page, or print its address only."
-)
+@click.option("--ground-truth", type=PathArgument, metavar="FILE",
+              help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
+              "in RESULT.")  # fmt: skip
+@scale_option("--ground-truth")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
+              help="Address to listen on; any other one lets other machines in.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N",
+              help="Port to listen on; by default the first free one from 8650, 0 for any free "
+              "one.")  # fmt: skip
+@click.option("--allow-host", multiple=True, metavar="NAME",
+              help="A further name by which browsers may reach the server. Repeatable."
+              )  # fmt: skip
+@click.option("--browser/--no-browser", default=True,
+              help="Open the page, or only print its address.")  # fmt: skip
 @calibration_options
 @settings_options
 @click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
@@ -100,7 +81,7 @@ def command(
         if truth is not None:
             check_size(ground_truth, truth, image)
 
-    # What can be refused is refused before a run of minutes.
+    # Whatever can be refused is refused before a run that takes minutes.
     with closing(bind(host, port)) as listening:
         with Report(quiet=quiet, as_json=False) as report:
             opened, snapshots = _open(target, settings, calibration_values, report, check_truth)
@@ -109,7 +90,7 @@ def command(
         def announce(address: str) -> None:
             click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
             if browser:
-                # Some browsers are waited for until they end; the server must not.
+                # The call may wait until the browser ends; the server must not.
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
         serve(session, listening, host=host, others=allow_host, announce=announce)
@@ -124,8 +105,6 @@ def _open(
 ) -> tuple[ResultFolder, list[Snapshot]]:
     import dataclasses
 
-    from slanted.images.checks import check_pair
-    from slanted.io import read_image
     from slanted.pipeline import estimate
     from slanted.result_folder import ResultFolder, open_result
     from slanted.settings import Settings
@@ -150,13 +129,11 @@ def _open(
         raise click.UsageError(
             f"expected the folder of a result, or LEFT and RIGHT, got {len(target)} paths"
         )
-    left, right = target
-    names = str(left), str(right)
-    images = check_pair(read_image(left), read_image(right), names)
+    images, names = read_pair(*target)
     calibration = load_calibration(images[0].shape[:2], **calibration_values)
     check_truth(images[0])
     compile_kernels(report)
     snapshots: list[Snapshot] = []
     watch = snapshots.append
     result = estimate(*images, settings, progress=report.progress, watch=watch, names=names)
-    return ResultFolder(left.name, result, *images, calibration, {}), snapshots
+    return ResultFolder(target[0].name, result, *images, calibration, {}), snapshots

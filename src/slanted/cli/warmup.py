@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from slanted.cli.options import report_options
-from slanted.cli.progress import Report
+from slanted.cli.progress import Report, compile_listed
 
 
 @click.command(name="warmup", short_help="Compile all kernels ahead of the first run.")
 @report_options
 def command(as_json: bool, quiet: bool) -> None:
-    """Compile all kernels and keep them, then try each preset on a small made-up pair.
+    """Compile all kernels and keep them, then try each preset on a small synthetic pair.
 
-    The first run does this too, if it was not done before. Kernels are kept in NUMBA_CACHE_DIR if
-    it is set, else beside the sources, else in your own cache folder.
+    Without this command the first run compiles them. They are kept in NUMBA_CACHE_DIR if that is
+    set, otherwise beside the sources, or else in your own cache folder.
     """
-    from slanted.cli.compiling import compile_listed
-    from slanted.cli.small_runs import small_runs
     from slanted.runtime.compilation import cache_home
 
     start = time.perf_counter()
@@ -28,12 +30,39 @@ def command(as_json: bool, quiet: bool) -> None:
         compiled, seconds = compile_listed(report)
         small_runs(report.progress)
     total = time.perf_counter() - start
-    lines = [f"compiled {compiled} kernels in {seconds:.1f} s; {total:.1f} s with the small runs"]
-    if folder is None:
-        lines.append(
-            "nothing is kept: no folder may be written; set NUMBA_CACHE_DIR to one that may"
-        )
-    else:
-        lines.append(f"kept in {folder}")
+    kept = (
+        "nothing is kept, because no folder is writable; set NUMBA_CACHE_DIR to one that is"
+        if folder is None
+        else f"kept in {folder}"
+    )
     data = {"kernels": compiled, "compile_seconds": seconds, "seconds": total}
-    report.outcome({**data, "folder": None if folder is None else str(folder)}, lines)
+    report.outcome(
+        {**data, "folder": None if folder is None else str(folder)},
+        [f"compiled {compiled} kernels in {seconds:.1f} s; {total:.1f} s with small runs", kept],
+    )
+
+
+def small_runs(progress: Callable[[str], None] = lambda text: None) -> None:
+    """Run each preset on a small synthetic pair, and write and evaluate the results.
+
+    This compiles whatever kernels `slanted.runtime.compilation` does not list.
+    """
+    from slanted.evaluation.metrics import evaluate
+    from slanted.io import Calibration
+    from slanted.matching.interpolation import interpolate_background
+    from slanted.output.folder import whole_folder, write_result
+    from slanted.pipeline import estimate
+    from slanted.settings import Settings, preset_names
+    from slanted.synthetic import make_scene
+
+    scene = make_scene(320, 240, seed=1)
+    grey = scene.left.mean(axis=2).astype(scene.left.dtype)
+    calibration = Calibration(300.0, 300.0, 160.0, 120.0, 0.1)
+    for name in preset_names():
+        progress(f"a small run with the preset {name}")
+        settings = dataclasses.replace(Settings.preset(name), threads=1)
+        result = estimate(scene.left, scene.right, settings)
+        estimate(grey, scene.right.mean(axis=2).astype(grey.dtype), settings)
+        evaluate(interpolate_background(result.matched), scene.disparity)
+        with tempfile.TemporaryDirectory() as folder, whole_folder(Path(folder) / "run") as run:
+            write_result(run, result, scene.left, calibration, {}, scene.right)

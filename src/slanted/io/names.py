@@ -1,14 +1,23 @@
-"""Names of files that some packages write and others look for."""
+"""Names of the files in the folders that slanted writes."""
 
 from __future__ import annotations
 
 RECORD = "run.json"
-"""What makes a folder a result: its settings, inputs and numbers."""
+"""A folder that holds this file is a result."""
 PAIR_RECORD = "record.json"
 """What a batch adds to the result of each pair: what it was made from, when and where."""
-SEGMENTS = "segments.npy"
-"""The label image of a result, or of `slanted segment`."""
+ARRAYS, SETTINGS, SEGMENTS = "result.npz", "settings.toml", "segments.npy"
+LEFT, RIGHT = "left.png", "right.png"
+TRUTH, TRUTH_PICTURE = "ground_truth.pfm", "ground_truth_colour.png"
+EXPORTS = {
+    "cloud.ply": ("cloud.ply",),
+    "mesh.ply": ("mesh.ply",),
+    "mesh.glb": ("mesh.glb",),
+    "mesh.obj": ("mesh.obj", "mesh.mtl", "mesh_texture.png"),
+    "depth.png": ("depth.png",),
+}
+"""What a result can be exported as, and the files of each export."""
 BATCH_MARKER = "batch.lock"
-"""A folder that has this file belongs to a batch."""
+"""A folder that holds this file is a batch."""
 SUMMARY_TABLE, SUMMARY_LINES = "summary.csv", "summary.jsonl"
 """The summary of a batch, as a table and as JSON lines."""

@@ -1,133 +1,306 @@
-"""Pictures of planes and of energies, drawn with OpenCV alone: no plotting library is needed."""
+"""Charts of numbers, laid out once and drawn as SVG for pages or as pixels for folders.
+
+No plotting library: three kinds of chart are all that slanted draws, and every run draws one.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Literal
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.output.legends import Legend, Swatch
+from slanted.output.legends import nice_ticks
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Inference
-    from slanted.regions import Regions
 
-STEEP = 0.3
-"""Slope, in px of disparity a pixel, that is painted in full colour."""
-INK, PAPER, GRID = (40, 40, 40), 255, (225, 225, 225)
-ENERGY_COLOUR, BOUND_COLOUR = (213, 94, 0), (0, 114, 178)
-SIZE = (420, 640)
-MARGINS = (40, 40, 60, 110)
-"""Top, right, bottom, left, in pixels."""
-MOST_TICKS = 16
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+INK, FAINT, PAPER = "#1d2733", "#dfe4ea", "#ffffff"
+WIDTH, HEIGHT = 680, 400
+LETTERS, HEADING = 12, 14
+"""Sizes of text, in pixels."""
+LETTER_WIDTH = 0.62
+"""Mean width of a letter as a share of its size; an estimate, since fonts differ."""
+ROW, GAP = 18, 10
+"""Height of a line of text or a bar, and the space around things, in pixels."""
+LONGEST_NAME = 44
+DOT, MOST_DOTS = 7, 30
+"""Width of the dot at each point of a curve, in pixels, and the most points that get one."""
+
+Point = tuple[float, float]
+Scale = Callable[[float], float]
 
 
-def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Paint each segment by its plane: the colour is the direction it tilts to, grey is level.
+@dataclass(frozen=True)
+class Series:
+    """Numbers that belong together: `y` at the places `x`, or for the bars of those names.
 
-    Brightness is the disparity at the centre, dark for far.
+    A `y` that is not finite is left out. `quoted` numbers are somebody else's; they get the colour
+    of the series before them, dashed or hollow.
     """
-    slope = np.hypot(planes[:, 0], planes[:, 1])
-    hue = np.mod(np.arctan2(planes[:, 1], planes[:, 0]), 2 * np.pi) * 90 / np.pi
-    low, high = np.quantile(planes[:, 2], [0.01, 0.99])
-    near = np.clip((planes[:, 2] - low) / max(high - low, 1e-6), 0, 1)
-    hsv = np.stack([hue, 255 * np.minimum(slope / STEEP, 1), 90 + 165 * near], axis=1)
-    rgb = cv2.cvtColor(np.rint(hsv)[None].astype(np.uint8), cv2.COLOR_HSV2RGB)[0]
-    painted: NDArray[np.uint8] = rgb[regions.label_image]
-    return painted
+
+    name: str
+    x: tuple[float | str, ...]
+    y: tuple[float, ...]
+    quoted: bool = False
 
 
-def planes_legend() -> Legend:
-    """Return the legend of `colour_planes`."""
-    tilts = (("nearer to the right", 0), ("below", 45), ("left", 90), ("above", 135))
-    hues = np.array([[[hue, 255, 230] for _, hue in tilts]], np.uint8)
-    colours = cv2.cvtColor(hues, cv2.COLOR_HSV2RGB)[0].tolist()
-    named = [Swatch(name, tuple(rgb)) for (name, _), rgb in zip(tilts, colours, strict=True)]
-    return Legend("planes", swatches=(*named, Swatch("level", (150, 150, 150))))
+@dataclass(frozen=True)
+class Chart:
+    """What to draw.
+
+    ``lines`` are curves over numbers, ``bars`` lie side by side for each name, and ``steps`` are
+    outlines of histograms whose bins start at `x`.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    kind: Literal["lines", "bars", "steps"] = "lines"
 
 
-def energy_chart(inference: Inference) -> NDArray[np.uint8]:
-    """Draw energy and bound against outer iterations; iteration 0 is where it started, if known."""
-    course = [inference.initial_energy, *(step.energy for step in inference.iterations)]
-    energies = {k: value for k, value in enumerate(course) if math.isfinite(value)}
-    bounds = [step.bound for step in inference.iterations]
-    lowest, highest = min([*energies.values(), *bounds]), max(energies.values())
-    chart, place = _axes(len(course), 0, lowest, highest)
-    _curve(chart, [place(k, value) for k, value in energies.items()], ENERGY_COLOUR)
-    _curve(chart, [place(k + 1, value) for k, value in enumerate(bounds)], BOUND_COLOUR)
-    left = MARGINS[3]
-    _write(chart, "iteration", (SIZE[1] // 2, SIZE[0] - 14))
-    _write(chart, "energy", (left, 24), ENERGY_COLOUR)
-    _write(chart, "lower bound over the particles", (left + 90, 24), BOUND_COLOUR)
-    return chart
+@dataclass(frozen=True)
+class Shape:
+    """A line through points, or an area if it is filled."""
+
+    points: tuple[Point, ...]
+    stroke: str = ""
+    fill: str = ""
+    width: float = 1.0
+    dashed: bool = False
 
 
-def objective_chart(values: Sequence[float]) -> NDArray[np.uint8]:
-    """Draw the objective of learning at each of its evaluations, and the least so far."""
-    lowest = np.minimum.accumulate(values).tolist()
-    # Line searches may try far too long a step, which would hide all else.
-    high = float(np.quantile(values, 0.95))
-    chart, place = _axes(len(values), 1, min(values), max(high, lowest[0]))
-    shown = [min(value, max(high, lowest[0])) for value in values]
-    _curve(chart, [place(k, value) for k, value in enumerate(shown)], ENERGY_COLOUR)
-    _curve(chart, [place(k, value) for k, value in enumerate(lowest)], BOUND_COLOUR)
-    left = MARGINS[3]
-    _write(chart, "evaluation", (SIZE[1] // 2, SIZE[0] - 14))
-    _write(chart, "objective", (left, 24), ENERGY_COLOUR)
-    _write(chart, "least so far", (left + 110, 24), BOUND_COLOUR)
-    return chart
+@dataclass(frozen=True)
+class Text:
+    """A line of text; `x` is its start, middle or end."""
+
+    x: float
+    baseline: float
+    text: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    size: int = LETTERS
 
 
-def _axes(
-    count: int, first: int, low: float, high: float
-) -> tuple[NDArray[np.uint8], Callable[[int, float], tuple[int, int]]]:
-    """Return an empty chart of `count` places, numbered from `first`, and where values go in it."""
-    pad = 0.08 * max(high - low, 1e-9 * abs(high), 1e-12)
-    low, high = low - pad, high + pad
-    top, right, bottom, left = MARGINS
-    chart = np.full((*SIZE, 3), PAPER, np.uint8)
-
-    def place(number: int, value: float) -> tuple[int, int]:
-        x = left + (SIZE[1] - left - right) * number / max(count - 1, 1)
-        y = top + (SIZE[0] - top - bottom) * (high - value) / (high - low)
-        return round(x), round(y)
-
-    for value in round_ticks(low, high):
-        _, y = place(0, value)
-        cv2.line(chart, (left, y), (SIZE[1] - right, y), GRID, 1)
-        _write(chart, f"{value:,.10g}", (8, y + 5))
-    for number in range(0, count, -(-count // MOST_TICKS)):
-        _write(chart, str(first + number), (place(number, low)[0] - 4, SIZE[0] - bottom + 22))
-    return chart, place
+Mark = Shape | Text
 
 
-def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Return multiples of 1, 2 or 5 times a power of ten between two numbers, about so many."""
-    rough = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(k * power for k in (1, 2, 5, 10) if k * power >= rough)
-    first = math.ceil(low / step)
-    return [k * step for k in range(first, math.floor(high / step) + 1)]
+def energy_chart(inference: Inference) -> Chart:
+    """Return energy and bound by outer iteration; 0 is the start, if its energy is known."""
+    course = (inference.initial_energy, *(step.energy for step in inference.iterations))
+    bounds = (math.nan, *(step.bound for step in inference.iterations))
+    places = tuple(map(float, range(len(course))))
+    series = (Series("energy", places, course), Series("lower bound", places, bounds))
+    return Chart("Energy by outer iteration", "iteration", "", series)
 
 
-def _curve(
-    chart: NDArray[np.uint8], points: Sequence[tuple[int, int]], colour: tuple[int, int, int]
-) -> None:
-    for start, end in pairwise(points):
-        cv2.line(chart, start, end, colour, 2, cv2.LINE_AA)
-    for point in points:
-        cv2.circle(chart, point, 4, colour, cv2.FILLED, cv2.LINE_AA)
+def objective_chart(values: Sequence[float]) -> Chart:
+    """Return the objective of learning by evaluation, and the lowest so far."""
+    lowest = tuple(accumulate(values, min))
+    # A line search may try far too long a step, which would hide everything else.
+    most = max(float(np.quantile(values, 0.95)), lowest[0])
+    places = tuple(k + 1.0 for k in range(len(values)))
+    shown = tuple(min(value, most) for value in values)
+    series = (Series("objective", places, shown), Series("lowest so far", places, lowest))
+    return Chart("Objective of learning", "evaluation", "", series)
 
 
-def _write(
-    chart: NDArray[np.uint8],
-    text: str,
-    corner: tuple[int, int],
-    colour: tuple[int, int, int] = INK,
-) -> None:
-    cv2.putText(chart, text, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.5, colour, 1, cv2.LINE_AA)
+def draw_svg(chart: Chart) -> str:
+    """Draw a chart as SVG; the same chart gives the same text."""
+    marks, height = _layout(chart)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" '
+        'stroke-linecap="round">',
+        f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>',
+        *map(_svg, marks),
+    ]
+    return "\n".join([*lines, "</svg>\n"])
+
+
+def draw_picture(chart: Chart) -> NDArray[np.uint8]:
+    """Draw a chart as RGB pixels; text must be ASCII, which is all that OpenCV's font has."""
+    marks, height = _layout(chart)
+    picture = np.full((height, WIDTH, 3), 255, np.uint8)
+    for mark in marks:
+        _paint(picture, mark)
+    return picture
+
+
+def _layout(chart: Chart) -> tuple[list[Mark], int]:
+    """Return what to draw, and the height of the chart."""
+    marks: list[Mark] = [Text(GAP, GAP + HEADING, chart.title, size=HEADING)]
+    marks += _legend(chart, GAP + HEADING + ROW)
+    top = max(mark.baseline for mark in marks if isinstance(mark, Text)) + ROW
+    if chart.y_label:
+        marks.append(Text(GAP, top, chart.y_label))
+        top += ROW
+    if chart.kind == "bars":
+        more, bottom = _bars(chart, top)
+    else:
+        more, bottom = _curves(chart, top), HEIGHT - 2 * ROW - GAP
+    label = Text(WIDTH / 2, bottom + 2 * ROW, chart.x_label, "middle")
+    return [*marks, *more, label], round(bottom + 2 * ROW + GAP)
+
+
+def _legend(chart: Chart, baseline: float) -> list[Mark]:
+    """Return a swatch and a name for each series, in as many rows as it takes."""
+    if len(chart.series) < 2:
+        return []
+    marks: list[Mark] = []
+    x = float(GAP)
+    for colour, series in zip(series_colours(chart), chart.series, strict=True):
+        width = ROW + GAP + _width(series.name)
+        if x + width > WIDTH - GAP and x > GAP:
+            x, baseline = float(GAP), baseline + ROW
+        if chart.kind == "bars":
+            marks.append(_box(x, baseline - 9, x + ROW, baseline, colour, series.quoted))
+        else:
+            ends = ((x, baseline - 4), (x + ROW, baseline - 4))
+            marks.append(Shape(ends, colour, width=2, dashed=series.quoted))
+        marks.append(Text(x + ROW + 5, baseline, series.name))
+        x += width + GAP
+    return marks
+
+
+def series_colours(chart: Chart) -> list[str]:
+    """Return a colour for each series; a quoted one has that of the series before it."""
+    numbers = accumulate((not series.quoted for series in chart.series[1:]), initial=0)
+    return [COLOURS[number % len(COLOURS)] for number in numbers]
+
+
+def _curves(chart: Chart, top: float) -> list[Mark]:
+    """Return the axes and series of lines or steps."""
+    steps = chart.kind == "steps"
+    drawn = [
+        [(float(x), y) for x, y in zip(series.x, series.y, strict=True) if math.isfinite(y)]
+        for series in chart.series
+    ]
+    xs, ys = ([point[k] for points in drawn for point in points] for k in (0, 1))
+    low, high = _span(ys, 0.08)
+    if steps:
+        low = 0.0
+    whole = all(x.is_integer() for x in xs)
+    across = [x for x in nice_ticks(*_span(xs, 0), 9) if not whole or x.is_integer()]
+    up = nice_ticks(low, high)
+    left, right = 2 * GAP + max(map(_width, map(_number, up)), default=0), WIDTH - 2 * GAP
+    bottom = HEIGHT - 2 * ROW - GAP
+    place_x, place_y = _scale(_span(xs, 0), left + GAP, right), _scale((low, high), bottom, top)
+    marks: list[Mark] = []
+    for y in up:
+        marks.append(Shape(((left, place_y(y)), (right, place_y(y))), FAINT))
+        marks.append(Text(left - 6, place_y(y) + 4, _number(y), "end"))
+    marks += [Text(place_x(x), bottom + ROW, _number(x), "middle") for x in across]
+    marks.append(Shape(((left, top), (left, bottom), (right, bottom)), INK))
+    for colour, series, points in zip(series_colours(chart), chart.series, drawn, strict=True):
+        placed = [(place_x(x), place_y(y)) for x, y in points]
+        if steps and placed:
+            corners = ((a, (b[0], a[1])) for a, b in pairwise(placed))
+            placed = [*(corner for pair in corners for corner in pair), placed[-1]]
+        marks.append(Shape(tuple(placed), colour, width=1.8, dashed=series.quoted))
+        if not steps and len(placed) <= MOST_DOTS:
+            marks += [Shape((place, place), colour, width=DOT) for place in placed]
+    return marks
+
+
+def _bars(chart: Chart, top: float) -> tuple[list[Mark], float]:
+    """Return the bars of each name, one below the other, and where they end."""
+    names = list(dict.fromkeys(str(name) for series in chart.series for name in series.x))
+    values = [y for series in chart.series for y in series.y if math.isfinite(y)]
+    low, high = _span([0.0, *values], 0)
+    step = ROW * (len(chart.series) + 0.7)
+    bottom = top + step * len(names)
+    left = 2 * GAP + max((_width(_shortened(name)) for name in names), default=0)
+    place = _scale((low, high), left, WIDTH - 6 * GAP)
+    marks: list[Mark] = []
+    for x in nice_ticks(low, high):
+        marks.append(Shape(((place(x), top), (place(x), bottom)), FAINT))
+        marks.append(Text(place(x), bottom + ROW, _number(x), "middle"))
+    middle = ROW * len(chart.series) / 2 + 4
+    for k, name in enumerate(names):
+        marks.append(Text(left - 6, top + k * step + middle, _shortened(name), "end"))
+    colours = series_colours(chart)
+    for number, series in enumerate(chart.series):
+        known = {str(x): y for x, y in zip(series.x, series.y, strict=True) if math.isfinite(y)}
+        for name, y in known.items():
+            row, end = top + names.index(name) * step + number * ROW, place(y)
+            box = _box(place(0), row + 2, end, row + ROW - 2, colours[number], series.quoted)
+            marks += [box, Text(max(place(0), end) + 5, row + ROW - 5, f"{y:.2f}", size=11)]
+    marks.append(Shape(((place(0), top), (place(0), bottom)), INK))
+    return marks, bottom
+
+
+def _box(left: float, top: float, right: float, bottom: float, colour: str, hollow: bool) -> Shape:
+    corners = ((left, top), (right, top), (right, bottom), (left, bottom), (left, top))
+    return Shape(corners, colour, PAPER if hollow else colour)
+
+
+def _span(values: Iterable[float], pad: float) -> tuple[float, float]:
+    """Return the ends of a scale that holds all values, with some space beyond them."""
+    known = list(values) or [0.0, 1.0]
+    low, high = min(known), max(known)
+    if low == high:
+        return low - 0.5 * max(abs(low), 1) * bool(pad), high + 0.5 * max(abs(high), 1)
+    return low - pad * (high - low), high + pad * (high - low)
+
+
+def _scale(span: tuple[float, float], start: float, end: float) -> Scale:
+    """Return what puts values of a span between two pixels."""
+    low, high = span
+    return lambda value: start + (end - start) * (value - low) / (high - low)
+
+
+def _width(text: str) -> float:
+    return LETTER_WIDTH * LETTERS * len(text)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+def _shortened(name: str) -> str:
+    """Leave out the start of a long name: paths differ at their ends."""
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+
+
+def _svg(mark: Mark) -> str:
+    if isinstance(mark, Text):
+        anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
+        place = f'x="{mark.x:.1f}" y="{mark.baseline:.1f}" font-size="{mark.size}" fill="{INK}"'
+        return f"<text {place}{anchor}>{escape(mark.text)}</text>"
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
+    look = f'fill="{mark.fill or "none"}"'
+    if mark.stroke:
+        look += f' stroke="{mark.stroke}" stroke-width="{mark.width:g}"'
+    if mark.dashed:
+        look += ' stroke-dasharray="5 4"'
+    return f'<polyline points="{points}" {look}/>'
+
+
+def _paint(picture: NDArray[np.uint8], mark: Mark) -> None:
+    """Draw a mark; dashes are left out, since no picture in a folder has any."""
+    if isinstance(mark, Text):
+        font, scale = cv2.FONT_HERSHEY_SIMPLEX, mark.size / 27
+        width = cv2.getTextSize(mark.text, font, scale, 1)[0][0]
+        x = mark.x - width * {"start": 0, "middle": 0.5, "end": 1}[mark.anchor]
+        place = (round(x), round(mark.baseline))
+        cv2.putText(picture, mark.text, place, font, scale, _rgb(INK), 1, cv2.LINE_AA)
+        return
+    points = np.rint(np.array(mark.points, float).reshape(-1, 1, 2)).astype(np.int32)
+    if mark.fill:
+        cv2.fillPoly(picture, [points], _rgb(mark.fill), cv2.LINE_AA)
+    if mark.stroke and len(points):
+        width, colour = round(mark.width), _rgb(mark.stroke)
+        cv2.polylines(picture, [points], False, colour, width, cv2.LINE_AA)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:], 16)

@@ -1,4 +1,4 @@
-"""A result for other programs: clouds, meshes and depth as the bytes of their files."""
+"""A result for other programs: point clouds, meshes and depth images as file contents."""
 
 from __future__ import annotations
 
@@ -13,37 +13,29 @@ from numpy.typing import NDArray
 from slanted.errors import InputError, MissingExtraError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
-from slanted.output.export_files import FILES
+from slanted.io.names import EXPORTS
 from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
 
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.result import Result
 
-MESH_FORMATS = tuple(name for name in FILES if name.startswith("mesh."))
 CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 TEXTURE_QUALITY = 92
 MOST_TEXTURE = 8192
-"""Pixels along a side: what any graphics card takes."""
+"""Most pixels along a side that every graphics card takes."""
 GLTF_FROM_CAMERA = np.array([1, -1, -1], np.float32)
 """glTF asks for Y up and Z towards the viewer; the camera's Y is down and its Z forward."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exportable:
-    """A result and what else its exports are made of.
+    """A result, the left image for colours (grey if None), and the calibration.
 
-    Parameters
-    ----------
-    result
-        The planes.
-    left
-        The left image; grey if None.
-    calibration
-        The cameras. Without them `slanted.output.mesh.assumed_calibration` stands in, lengths are
-        in baselines, and there is no depth in millimetres.
+    Without a calibration `slanted.output.mesh.assumed_calibration` is used: lengths are in
+    baselines, and there is no depth in millimetres.
     """
 
     result: Result
@@ -52,31 +44,22 @@ class Exportable:
 
     @property
     def cameras(self) -> Calibration:
-        """The calibration, or the one assumed."""
+        """The calibration, or the assumed one."""
         return self.calibration or assumed_calibration(*self.result.disparity.shape)
 
     @property
     def unit(self) -> str:
-        """What lengths are in."""
+        """The unit of lengths."""
         return "metres" if self.calibration else "baselines"
 
     def rgb(self) -> NDArray[np.uint8]:
         """Return the left image as 8-bit RGB, grey if there is none."""
-        from slanted.images.colour import as_rgb8
-        from slanted.output.pictures import grey_image
+        from slanted.output.pictures import rgb_or_grey
 
-        if self.left is None:
-            return grey_image(self.result.disparity.shape)
-        return as_rgb8(self.left)
+        return rgb_or_grey(self.left, self.result.disparity.shape)
 
     def mesh(self) -> PlaneMesh:
-        """Return the mesh without what has no depth.
-
-        Raises
-        ------
-        InputError
-            If nothing has.
-        """
+        """Return the mesh without what has no depth; an InputError if nothing has any."""
         mesh = mesh_of(self.result).in_front(self.cameras)
         if not len(mesh.faces):
             raise InputError(
@@ -87,8 +70,8 @@ class Exportable:
 
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:
-    """Return what can be exported, by the name of its first file."""
-    return tuple(name for name in FILES if calibrated or name != "depth.png")
+    """Return what can be exported; depth in millimetres needs a calibration."""
+    return tuple(name for name in EXPORTS if calibrated or name != "depth.png")
 
 
 def export(name: str, source: Exportable) -> dict[str, bytes]:
@@ -106,9 +89,9 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
     Raises
     ------
     InputError
-        If the name is none of these, or a calibration is needed.
+        If there is no such export, or it needs a calibration.
     MissingExtraError
-        If it needs a package that is not installed: meshes trimesh, their textures Pillow.
+        If trimesh (for meshes) or Pillow (for their textures) is not installed.
     """
     writers: dict[str, Callable[[Exportable], dict[str, bytes]]] = {
         "cloud.ply": _cloud,
@@ -189,7 +172,7 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
-    """Return the image as Pillow has it, from bytes, so that it is stored in that format."""
+    """Return a Pillow image that was read from a file of that format, so that it is stored so."""
     pillow = require_pillow()
     image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
@@ -208,7 +191,7 @@ def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
 
 
 def require_trimesh() -> Any:
-    """Return the module trimesh, or say how to install it."""
+    """Return the module trimesh, or raise an error that says how to install it."""
     try:
         import trimesh
     except ModuleNotFoundError:
@@ -217,7 +200,7 @@ def require_trimesh() -> Any:
 
 
 def require_pillow() -> Any:
-    """Return Pillow's module of images, or say how to install it."""
+    """Return the module PIL.Image, or raise an error that says how to install it."""
     try:
         from PIL import Image
     except ModuleNotFoundError:

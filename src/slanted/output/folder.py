@@ -24,32 +24,32 @@ from slanted.io import (
 )
 from slanted.io.arrays import encode_npy
 from slanted.io.disparity import KITTI_LIMIT
-from slanted.io.names import RECORD, SEGMENTS
-from slanted.output.charts import colour_planes, energy_chart, planes_legend
-from slanted.output.export_files import FILES
+from slanted.io.names import (
+    ARRAYS,
+    EXPORTS,
+    LEFT,
+    RECORD,
+    RIGHT,
+    SEGMENTS,
+    SETTINGS,
+    TRUTH,
+    TRUTH_PICTURE,
+)
+from slanted.output.charts import draw_picture, energy_chart
 from slanted.output.legends import with_legend
 from slanted.output.mesh import LEAST_DISPARITY
+from slanted.output.overlays import labels_legend, paint_labels, paint_regions, regions_legend
 from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
+    colour_planes,
     confidence_legend,
     disparity_legend,
     disparity_scale,
     grey_image,
-    labels_legend,
-    paint_labels,
-    paint_regions,
-    regions_legend,
+    planes_legend,
 )
-from slanted.output.stored import (
-    ARRAYS,
-    LEFT,
-    RIGHT,
-    SETTINGS,
-    TRUTH,
-    encode_arrays,
-    json_text,
-)
+from slanted.output.result_data import encode_arrays, json_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,28 +61,19 @@ if TYPE_CHECKING:
 
 ALWAYS = ("disparity.pfm", "disparity.npy", "disparity_colour.png", SETTINGS)
 """Files that every run writes, beside its record."""
-TRUTH_PICTURE = "ground_truth_colour.png"
 OPTIONAL = (
     *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
-    *("disparity_filled_colour.png", SEGMENTS, "result.npz", "planes_colour.png"),
-    *("confidence_colour.png", RIGHT),
-    *(file for files in FILES.values() for file in files),
-    *(
-        "energy.png",
-        "error.png",
-        "matched_error.png",
-        TRUTH_PICTURE,
-        TRUTH,
-        LEFT,
-        "overview.png",
-    ),
+    *("disparity_filled_colour.png", SEGMENTS, ARRAYS, "planes_colour.png"),
+    *("confidence_colour.png", "energy.png", "error.png", "matched_error.png", "overview.png"),
+    *(LEFT, RIGHT, TRUTH, TRUTH_PICTURE),
+    *(file for files in EXPORTS.values() for file in files),
 )
-"""Files that some runs do not write; an earlier run's would stand beside the wrong disparity."""
+"""Files that only some runs write; one left from an earlier run would not fit the new result."""
 
 
 def check_folder(folder: Path) -> None:
-    """Raise a FileError if results cannot be written there, before any work is done."""
+    """Raise a FileError if the folder cannot be written to."""
     try:
         nearest = folder
         while not nearest.exists() and nearest != nearest.parent:
@@ -96,13 +87,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_result_folder(folder: Path) -> None:
-    """Raise a FileError unless a result may be written there: no file but a result's is replaced.
-
-    Raises
-    ------
-    slanted.errors.FileError
-        If the folder cannot be written to, or holds files of a result's names without being one.
-    """
+    """Raise a FileError if a result cannot be written there, or would replace other files."""
     check_folder(folder)
     if not folder.is_dir() or (folder / RECORD).exists():
         return
@@ -118,11 +103,10 @@ def check_result_folder(folder: Path) -> None:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder for a result, whose files all move to `folder` when the block ends well.
+    """Yield a folder for a result; its files move to `folder` when the block ends without an error.
 
-    What an earlier result left there is removed, but not a ground truth that the user put beside it
-    for reports and the viewer. If the block raises, or a file cannot take its place, nothing is
-    left behind and `folder` stays as it was.
+    Files of an earlier result are removed, except a ground truth that the user put beside it. If
+    the block raises, or a file cannot be moved, `folder` stays as it was.
     """
     check_result_folder(folder)
     stale = [RECORD, *OPTIONAL]
@@ -134,7 +118,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def segments_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder as `whole_folder` does, for segments alone, which are no result."""
+    """Yield a folder as `whole_folder` does, for segments without a result."""
     check_folder(folder)
     if (folder / RECORD).exists():
         raise FileError(
@@ -146,13 +130,13 @@ def segments_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _all_or_nothing(folder: Path, stale: Sequence[str]) -> Iterator[Path]:
-    """Move all files at once, and remove those that are `stale` unless they were written anew."""
+    """Move all files at the end, and remove those `stale` ones that were not written again."""
     existed = folder.exists()
     staging = folder / f".{uuid.uuid4().hex[:12]}.partial"
     try:
         staging.mkdir(parents=True)
         yield staging
-        # The record goes last: a folder that has it is complete.
+        # The record goes last: a folder that holds it is complete.
         names = sorted((file.name for file in staging.iterdir()), key=lambda name: name == RECORD)
         for name in (*names, *stale):
             if (folder / name).is_dir():
@@ -185,17 +169,17 @@ def write_result(
     Parameters
     ----------
     folder
-        That exists.
+        An existing folder.
     result
-        What to write.
+        The result.
     left
-        The left image, for the pictures that lie over it and the point cloud's colours.
+        The left image, for pictures over it and the colours of the point cloud.
     calibration
         Adds ``depth.npy`` in metres and ``cloud.ply``, and is recorded in ``run.json``.
     inputs
         Recorded in ``run.json``, such as file names.
     right
-        The right image; kept, as the left one is, so that the viewer can run inference again.
+        The right image; both images are kept so that the viewer can run inference again.
     """
     disparity = result.disparity
     write_maps(folder, "disparity", disparity)
@@ -229,7 +213,7 @@ def write_maps(folder: Path, name: str, disparity: NDArray[np.float32]) -> None:
 def write_matched(
     folder: Path, matched: NDArray[np.float32], settings: Settings, seconds: dict[str, float]
 ) -> None:
-    """Write a matcher's own map, with holes as each format marks them, and filled."""
+    """Write a matcher's own map, with its holes and with them filled."""
     from slanted.matching.interpolation import interpolate_background
 
     filled = interpolate_background(matched)
@@ -247,7 +231,7 @@ def disparity_picture(
     scale: tuple[float, float] | None = None,
     title: str = "disparity, px",
 ) -> NDArray[np.uint8]:
-    """Return a disparity map in colours, with its legend; the scale is its own unless given."""
+    """Return a disparity map in colours with its legend; by default on its own scale."""
     low, high = disparity_scale(disparity) if scale is None else scale
     return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
@@ -256,9 +240,10 @@ def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint
     """Return the pictures of a result by file name, each with its legend."""
     regions, labels, confidence = result.regions, result.labels, result.confidence
     pictures = {"disparity_colour.png": disparity_picture(result.disparity)}
+    energy = draw_picture(energy_chart(result.inference))
     if result.disparity.size > result.settings.tiles.above:
-        # The others take more memory than the run did, and no screen shows as much.
-        return {**pictures, "energy.png": energy_chart(result.inference)}
+        # The others would take more memory than the run did, and no screen shows as much.
+        return {**pictures, "energy.png": energy}
     if left is not None:
         segments = paint_regions(left, regions)
         boundaries = paint_labels(left, regions, labels)
@@ -268,8 +253,7 @@ def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint
     doubts = colour_confidence(regions, confidence)
     pictures["planes_colour.png"] = with_legend(planes, planes_legend())
     pictures["confidence_colour.png"] = with_legend(doubts, confidence_legend(confidence))
-    pictures["energy.png"] = energy_chart(result.inference)
-    return pictures
+    return {**pictures, "energy.png": energy}
 
 
 def file_names(folder: Path) -> list[str]:

@@ -1,4 +1,7 @@
-"""Pages that hold all they show: one HTML file, no network, nothing beside it."""
+"""HTML pages that hold all their pictures: one file that needs no network.
+
+Reports of results, batches and experiments are all built from these pieces; each returns HTML.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,9 @@ h2 { font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1rem;
      border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
 p, ul, ol { max-width: 75ch; } ul.long { max-width: none; }
+.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(27rem, 100%), 1fr));
+        gap: 0 1.6rem; }
+section { break-before: page; }
 a { color: var(--link); }
 .faint { color: var(--faint); font-size: .88rem; }
 .wide { overflow-x: auto; }
@@ -48,7 +54,7 @@ PNG, JPEG, SVG = "image/png", "image/jpeg", "image/svg+xml"
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """Return a whole page; `body` is HTML, a part of it an item."""
+    """Return a whole page of parts that are HTML."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -65,14 +71,30 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def heading(text: str, level: int = 2, anchor: str = "") -> str:
-    """Return a heading, to which ``#anchor`` leads."""
+    """Return a heading; links to ``#anchor`` lead to it."""
     place = f' id="{escape(anchor)}"' if anchor else ""
     return f"<h{level}{place}>{escape(text)}</h{level}>"
 
 
 def bullets(items: Iterable[str], kind: str = "") -> str:
-    """Return a list; its items are HTML."""
-    return f"<ul{_class(kind)}>\n" + "\n".join(f"<li>{item}</li>" for item in items) + "\n</ul>"
+    """Return a list of items of plain text, or `Html`."""
+    lines = (f"<li>{_escaped(item)}</li>" for item in items)
+    return f"<ul{_class(kind)}>\n" + "\n".join(lines) + "\n</ul>"
+
+
+def grid(parts: Iterable[str]) -> str:
+    """Return parts that are HTML, side by side where there is room."""
+    return "\n".join(['<div class="grid">', *parts, "</div>"])
+
+
+def section(parts: Iterable[str]) -> str:
+    """Return parts that are HTML, which start on a new page when printed."""
+    return "\n".join(["<section>", *parts, "</section>"])
+
+
+def details(title: str, text: str) -> str:
+    """Return plain text that opens with a click on its title."""
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
 def contents(links: Iterable[tuple[str, str]]) -> str:
@@ -82,25 +104,22 @@ def contents(links: Iterable[tuple[str, str]]) -> str:
 
 
 class Html(str):
-    """What is HTML already, and stays as it is in a table."""
+    """Text that is HTML already and is not escaped again."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], others: Iterable[int] = ()) -> str:
-    """Return a table of plain text, or `Html`; rows numbered in `others` are somebody else's."""
+    """Return a table of plain text, or `Html`; the rows numbered in `others` are set in italics."""
     aside = set(others)
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in header) + "</tr>"]
-    lines.insert(0, '<div class="wide"><table><thead>')
-    lines.append("</thead><tbody>")
+    names = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    lines = ['<div class="wide"><table><thead>', f"<tr>{names}</tr>", "</thead><tbody>"]
     for number, row in enumerate(rows):
-        cells = "".join(
-            f"<td>{cell if isinstance(cell, Html) else escape(cell)}</td>" for cell in row
-        )
+        cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row)
         lines.append(f"<tr{_class('other' if number in aside else '')}>{cells}</tr>")
     return "\n".join([*lines, "</tbody></table></div>"])
 
 
 def picture(content: bytes, caption: str, kind: str = PNG) -> str:
-    """Return a figure with an encoded image inside the page."""
+    """Return an encoded image inside the page, with its caption."""
     shown = image(content, caption, kind)
     return f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
 
@@ -112,7 +131,7 @@ def image(content: bytes, caption: str, kind: str = PNG) -> Html:
 
 
 def words(text: str) -> Html:
-    """Return a cell of sentences, which are broken into lines."""
+    """Return a cell of sentences, which may be broken into lines."""
     return Html(f'<div class="words">{escape(text)}</div>')
 
 
@@ -121,9 +140,18 @@ def link(address: str, text: str) -> Html:
     return Html(f'<a href="{escape(address)}">{escape(text)}</a>')
 
 
-def marked(text: str, kind: str) -> str:
-    """Return a few words, marked as ``true``, ``false``, ``unknown`` or ``faint``."""
-    return f"<span{_class(kind)}>{escape(text)}</span>"
+def marked(text: str, kind: str = "faint") -> Html:
+    """Return a few words in the style ``true``, ``false``, ``unknown`` or ``faint``."""
+    return Html(f"<span{_class(kind)}>{escape(text)}</span>")
+
+
+def sentence(*parts: str) -> Html:
+    """Return plain text and `Html` in a row."""
+    return Html(" ".join(map(_escaped, parts)))
+
+
+def _escaped(text: str) -> str:
+    return text if isinstance(text, Html) else escape(text)
 
 
 def _class(kind: str) -> str:

@@ -1,7 +1,7 @@
-"""Pictures of disparities, their errors, confidence, segments and boundary labels, and legends.
+"""Pictures of whole maps: disparities, errors, planes, confidence and contour strength.
 
-All colours of slanted are chosen here and in `slanted.output.charts`; a function that paints has
-beside it one that tells what its colours mean.
+Each function that paints has one beside it that returns the legend of its colours. Pictures over
+the left image are in `slanted.output.overlays`, charts in `slanted.output.charts`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.images.colour import as_rgb8
 from slanted.output.legends import Legend, Swatch, scale_legend
 
 if TYPE_CHECKING:
@@ -21,21 +23,11 @@ if TYPE_CHECKING:
 
 UNKNOWN_COLOUR = (0, 0, 0)
 NO_RIVAL_COLOUR = (235, 235, 235)
-"""Of segments that no other plane was ever drawn for."""
+"""The colour of segments that no other plane was ever drawn for."""
+STEEP = 0.3
+"""Slope in full colour, in pixels of disparity per pixel."""
 MANY_PIXELS = 1_000_000
 LEVELS = np.arange(256, dtype=np.uint8)
-
-BOUNDARY_COLOUR = (255, 220, 0)
-JUNCTION3_COLOUR = (0, 200, 255)
-JUNCTION4_COLOUR = (230, 0, 120)
-
-LABEL_COLOURS = {
-    "coplanar": (0, 158, 115),
-    "hinge": (240, 228, 66),
-    "left (above) in front": (213, 94, 0),
-    "right (below) in front": (86, 180, 233),
-}
-"""Of boundaries; Okabe and Ito's set, safe for colour-blind readers."""
 UNKNOWN = Swatch("unknown", UNKNOWN_COLOUR)
 
 ERROR_STEPS = np.array([0.1875, 0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0], np.float32)
@@ -55,12 +47,17 @@ ERROR_COLOURS = np.array(
     ],
     np.uint8,
 )
-"""ColorBrewer's RdYlBu: blue below 3 px, warm above, safe for colour-blind readers."""
+"""ColorBrewer's RdYlBu: blue below 3 px, warm above, which colour-blind readers can tell apart."""
 
 
 def grey_image(shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return what stands in for the left image of (H, W) pixels where it is not there."""
+    """Return (H, W, 3) grey, for where the left image is missing."""
     return np.full((*shape[:2], 3), 128, np.uint8)
+
+
+def rgb_or_grey(image: Image | None, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return an image as 8-bit RGB, or grey of that shape if there is none."""
+    return grey_image(shape) if image is None else as_rgb8(image)
 
 
 def colour_disparity(
@@ -88,8 +85,8 @@ def colour_disparity(
 
 
 def disparity_scale(disparity: NDArray[np.float32]) -> tuple[float, float]:
-    """Return the ends of a map's own scale, in pixels: its 1 % and 99 % quantiles."""
-    # A million pixels tell as much as all of them, and are sorted sooner.
+    """Return the ends of a map's own scale: its 1 % and 99 % quantiles, in pixels."""
+    # The quantiles of a million pixels are as good, and are found sooner.
     some = disparity.reshape(-1)[:: max(1, disparity.size // MANY_PIXELS)]
     known = some[np.isfinite(some)]
     if not known.size:
@@ -104,30 +101,24 @@ def disparity_legend(low: float, high: float, title: str = "disparity, px") -> L
 
 
 def viridis() -> NDArray[np.uint8]:
-    """Return the 256 colours of disparities, RGB: perceptually even, safe for the colour-blind."""
-    import cv2
-
+    """Return the 256 RGB colours of disparities: perceptually even, colour-blind safe."""
     return _colour_map(cv2.COLORMAP_VIRIDIS)
 
 
 def cividis() -> NDArray[np.uint8]:
-    """Return the 256 colours of confidence, RGB, which nobody takes for disparities."""
-    import cv2
-
+    """Return the 256 RGB colours of confidence, which cannot be mistaken for disparities."""
     return _colour_map(cv2.COLORMAP_CIVIDIS)
 
 
 def _colour_map(number: int) -> NDArray[np.uint8]:
-    import cv2
-
     colours: NDArray[np.uint8] = cv2.applyColorMap(LEVELS[:, None], number)[:, 0, ::-1]
     return np.ascontiguousarray(colours)
 
 
 def colour_confidence(regions: Regions, confidence: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Paint each segment by its confidence on a logarithmic scale: dark deserves doubt.
+    """Paint each segment by its confidence, on a logarithmic scale: dark is doubtful.
 
-    Segments whose confidence is infinite, because no other plane was ever drawn, are light grey.
+    Segments of infinite confidence, for which no other plane was ever drawn, are light grey.
     """
     low, high = np.log1p(confidence_scale(confidence))
     finite = np.isfinite(confidence)
@@ -187,62 +178,52 @@ def error_legend(title: str = "error, px") -> Legend:
     return Legend(title, ERROR_COLOURS, tuple(ticks), (Swatch("no truth", UNKNOWN_COLOUR),))
 
 
+def colour_planes(regions: Regions, planes: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Paint each segment by its plane: the hue is the direction it tilts to, grey is level.
+
+    Brightness is the disparity at the centre, dark for far.
+    """
+    slope = np.hypot(planes[:, 0], planes[:, 1])
+    hue = np.mod(np.arctan2(planes[:, 1], planes[:, 0]), 2 * np.pi) * 90 / np.pi
+    low, high = np.quantile(planes[:, 2], [0.01, 0.99])
+    near = np.clip((planes[:, 2] - low) / max(high - low, 1e-6), 0, 1)
+    hsv = np.stack([hue, 255 * np.minimum(slope / STEEP, 1), 90 + 165 * near], axis=1)
+    rgb = cv2.cvtColor(np.rint(hsv)[None].astype(np.uint8), cv2.COLOR_HSV2RGB)[0]
+    painted: NDArray[np.uint8] = rgb[regions.label_image]
+    return painted
+
+
+def planes_legend() -> Legend:
+    """Return the legend of `colour_planes`."""
+    tilts = (("nearer to the right", 0), ("below", 45), ("left", 90), ("above", 135))
+    hues = np.array([[[hue, 255, 230] for _, hue in tilts]], np.uint8)
+    colours = cv2.cvtColor(hues, cv2.COLOR_HSV2RGB)[0].tolist()
+    named = [Swatch(name, tuple(rgb)) for (name, _), rgb in zip(tilts, colours, strict=True)]
+    return Legend("planes", swatches=(*named, Swatch("level", (150, 150, 150))))
+
+
 def mosaic(pictures: Sequence[NDArray[np.uint8]], columns: int = 2) -> NDArray[np.uint8]:
-    """Lay pictures of equal size out in rows, filled up with black."""
+    """Lay out pictures of equal size in rows; black fills the last row."""
     blank = np.zeros_like(pictures[0])
     filled = [*pictures, *[blank] * (-len(pictures) % columns)]
     rows = [np.hstack(filled[k : k + columns]) for k in range(0, len(filled), columns)]
     return np.vstack(rows)
 
 
-def paint_boundaries(
-    image: Image, labels: NDArray[np.int32], colour: tuple[int, int, int] = BOUNDARY_COLOUR
-) -> NDArray[np.uint8]:
-    """Draw the lines between segments over the image, one pixel wide."""
-    from slanted.images.colour import as_rgb8
-
-    picture = as_rgb8(image).copy()
-    picture[boundary_lines(labels)] = colour
-    return picture
-
-
-def boundary_lines(labels: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return (H, W) the pixels whose right or lower neighbour is in another segment."""
-    line = np.zeros(labels.shape, np.bool_)
-    line[:, :-1] |= labels[:, :-1] != labels[:, 1:]
-    line[:-1] |= labels[:-1] != labels[1:]
-    return line
+def shrunk(picture: NDArray[np.uint8], most_width: int) -> NDArray[np.uint8]:
+    """Return a picture made smaller if it is wider than `most_width` pixels."""
+    height, width = picture.shape[:2]
+    if width <= most_width:
+        return picture
+    size = (most_width, max(1, round(height * most_width / width)))
+    small: NDArray[np.uint8] = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    return small
 
 
-def paint_regions(image: Image, regions: Regions) -> NDArray[np.uint8]:
-    """Draw segments over the image and mark junctions: discs for 3-way, squares for 4-way."""
-    import cv2
-
-    picture = paint_boundaries(image, regions.label_image)
-    for u, v in np.floor(regions.junctions3_position).astype(int).tolist():
-        cv2.circle(picture, (u, v), 2, JUNCTION3_COLOUR, cv2.FILLED)
-    for u, v in np.floor(regions.junctions4_position).astype(int).tolist():
-        cv2.rectangle(picture, (u - 3, v - 3), (u + 3, v + 3), JUNCTION4_COLOUR, cv2.FILLED)
-    return picture
-
-
-def regions_legend() -> Legend:
-    """Return the legend of `paint_regions`."""
-    names = ("boundary", "3-way junction", "4-way junction")
-    colours = (BOUNDARY_COLOUR, JUNCTION3_COLOUR, JUNCTION4_COLOUR)
-    return Legend("segments", swatches=tuple(map(Swatch, names, colours)))
-
-
-def colour_segments(regions: Regions, image: Image) -> NDArray[np.uint8]:
-    """Fill every segment with its mean colour: what the image is to the model."""
-    from slanted.images.colour import as_rgb8
-
-    rgb = as_rgb8(image).reshape(-1, 3)
-    flat = regions.label_image.reshape(-1)
-    means = [np.bincount(flat, weights=rgb[:, c]) / regions.size for c in range(3)]
-    colours: NDArray[np.uint8] = np.rint(np.stack(means, axis=1)).astype(np.uint8)
-    painted: NDArray[np.uint8] = colours[regions.label_image]
-    return painted
+def jpeg(picture: NDArray[np.uint8], most_width: int, quality: int = 88) -> bytes:
+    """Return an RGB picture as JPEG, made smaller if it is wider than `most_width` pixels."""
+    bgr = shrunk(picture, most_width)[:, :, ::-1]
+    return bytes(cv2.imencode(".jpg", bgr, (cv2.IMWRITE_JPEG_QUALITY, quality))[1])
 
 
 def grey_strength(strength: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -256,88 +237,3 @@ def strength_legend(strength: NDArray[np.float32]) -> Legend:
     """Return the legend of `grey_strength`."""
     white = max(float(np.quantile(strength, 0.999)), 1e-6)
     return scale_legend("contour strength", np.repeat(LEVELS[:, None], 3, axis=1), 0, white)
-
-
-def labels_legend() -> Legend:
-    """Return the legend of `paint_labels`."""
-    swatches = tuple(Swatch(name, colour) for name, colour in LABEL_COLOURS.items())
-    return Legend("boundaries", swatches=swatches)
-
-
-def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return (E,) which of `LABEL_COLOURS` each boundary has.
-
-    The paper's "left" and "right" are the first and second segment of a pair. A reader sees sides
-    of the image, so occlusions are told apart by whether the front segment lies to the left (or,
-    where one is above the other, above).
-    """
-    from slanted.boundary_label import BoundaryLabel
-
-    right, down = _across(regions)
-    first_is_left = np.where(np.abs(right) >= np.abs(down), right >= 0, down >= 0)
-    first_in_front = labels == BoundaryLabel.LEFT_OCCLUSION
-    kinds = np.where(labels >= BoundaryLabel.LEFT_OCCLUSION, 2, labels).astype(np.int64)
-    return np.where((kinds == 2) & (first_in_front != first_is_left), 3, kinds)
-
-
-def _across(regions: Regions) -> NDArray[np.float64]:
-    """Return (2, E) how far right and down of the first segment the second lies, at the boundary.
-
-    Segments may bend round each other, so that their centres tell another story.
-    """
-    edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
-    pixels = regions.boundary_pixels
-    first = regions.label_image.reshape(-1)[pixels] == regions.edges[edge, 0]
-    rows, columns = np.divmod(pixels, regions.label_image.shape[1])
-
-    def centres(of: NDArray[np.bool_]) -> NDArray[np.float64]:
-        count = np.bincount(edge[of], minlength=regions.number_of_edges)
-        sums = [np.bincount(edge[of], at[of], regions.number_of_edges) for at in (columns, rows)]
-        return np.asarray(sums) / np.maximum(count, 1)
-
-    return centres(~first) - centres(first)
-
-
-def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Draw boundaries over the darkened image in the colours of their labels.
-
-    Occlusions are painted last and on the front segment's pixels of the boundary.
-    """
-    from slanted.images.colour import as_rgb8
-
-    lines = label_lines(regions, labels)
-    picture: NDArray[np.uint8] = as_rgb8(image) // 2
-    picture[lines > 0] = label_palette()[lines[lines > 0] - 1]
-    return picture
-
-
-def label_palette() -> NDArray[np.uint8]:
-    """Return (4, 3) the colours of `LABEL_COLOURS`."""
-    return np.array(list(LABEL_COLOURS.values()), np.uint8)
-
-
-def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Return (H, W) the lines of `paint_labels`: 0 for none, 1 to 4 for the colours in order."""
-    from slanted.boundary_label import BoundaryLabel
-    from slanted.regions.edges import edge_numbers
-
-    kinds = (shown_labels(regions, labels) + 1).astype(np.uint8)
-    front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
-    front = np.where(labels == BoundaryLabel.LEFT_OCCLUSION, regions.edges[:, 0], front)
-
-    lines = np.zeros(regions.label_image.size, np.uint8)
-    place = np.arange(regions.label_image.size).reshape(regions.label_image.shape)
-    for here, there, a, b in (
-        (regions.label_image[:, :-1], regions.label_image[:, 1:], place[:, :-1], place[:, 1:]),
-        (regions.label_image[:-1], regions.label_image[1:], place[:-1], place[1:]),
-    ):
-        differ = here != there
-        edge = edge_numbers(regions.edges, here[differ], there[differ], regions.count)
-        shown = front[edge] == -1
-        for pixels in (a[differ], b[differ]):
-            lines[pixels[shown]] = kinds[edge[shown]]
-    edge = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(regions.boundary_start))
-    pixels = regions.boundary_pixels
-    in_front = regions.label_image.reshape(-1)[pixels] == front[edge]
-    lines[pixels[in_front]] = kinds[edge[in_front]]
-    return lines.reshape(regions.label_image.shape)

@@ -1,4 +1,4 @@
-"""The server's answers: the page, tiles, clouds, meshes, and what it is told to do."""
+"""The web application: the page, tiles, clouds, meshes, and requests to run and to cancel."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from slanted.errors import InputError
-from slanted.output.stored import json_text
+from slanted.output.result_data import json_text
 from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
 from slanted.viewer.layers import cut_tile, texture
-from slanted.viewer.pointing import describe_pixel
+from slanted.viewer.pixel import describe_pixel
 from slanted.viewer.session import NotThereError
 
 if TYPE_CHECKING:
@@ -41,15 +41,15 @@ ASSETS = (
     *("vendor/three/three.module.min.js", "vendor/three/three.core.min.js"),
     "vendor/three/OrbitControls.js",
 )
-"""All files that are ever served from disk; everything else is made of the result."""
+"""The only files that are served from disk; everything else is made from the result."""
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""A frame's key is never used again for another one, nor by another server."""
+"""For frames, whose keys are never used again, not even by another server."""
 NEVER = {"cache-control": "no-store"}
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12
 LONGEST_NUMBER = 12
 MOST_AT_ONCE = 2
-"""Clouds, meshes and exports that are made at a time: each takes a core and much memory."""
+"""Clouds, meshes and exports made at the same time: each takes a core and much memory."""
 
 Answer = Callable[[Request], Response]
 
@@ -63,10 +63,7 @@ def make_app(session: Session) -> Starlette:
         _get("/assets/{path:path}", _asset),
         _get("/api/state", lambda request: _json(session.state())),
         _get(frame, lambda request: _json(session.describe_frame(_key(request)))),
-        _get(
-            frame + "/tiles/{layer}/{level}/{column}/{row}",
-            functools.partial(_tile, session),
-        ),
+        _get(frame + "/tiles/{layer}/{level}/{column}/{row}", functools.partial(_tile, session)),
         _get(frame + "/textures/{layer}", functools.partial(_texture, session)),
         _get(frame + "/pixels/{u}/{v}", functools.partial(_pixel, session)),
         _get(frame + "/cloud", functools.partial(_cloud, session), busy),
@@ -83,9 +80,9 @@ def make_app(session: Session) -> Starlette:
 
 
 def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> Route:
-    """Return a route whose answer is made on a thread, as painting and packing take time.
+    """Return a route whose answer is made on a thread, since painting and packing take time.
 
-    Those that take long wait their turn before they get a thread, so that others find one.
+    Slow ones take turns before they get a thread, so that threads are left for the others.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -93,7 +90,7 @@ def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> R
             return await run_in_threadpool(answer, request)
         async with turns:
             if await request.is_disconnected():
-                return Response(status_code=499)  # nobody waits for it any more
+                return Response(status_code=499)  # nobody waits for the answer any more
             return await run_in_threadpool(answer, request)
 
     made: Callable[[Request], Awaitable[Response]] = endpoint
@@ -102,7 +99,7 @@ def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> R
 
 def _page() -> Response:
     text = _read_asset("index.html")
-    # The only script inside the page is the list of modules, which must stand there.
+    # The only script inside the page is the import map, which cannot be a file.
     inline = re.search(rb'<script type="importmap">(.*?)</script>', text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(inline.group(1)).digest()).decode() if inline else ""
     policy = (
@@ -144,10 +141,15 @@ def _tile(session: Session, request: Request) -> Response:
 
 
 def _small(text: str) -> int:
-    """Return a place; Python reads no numbers of thousands of digits, and no tile has such."""
-    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+    """Return a number in an address."""
+    if not _is_number(text):
         raise NotThereError("place")
     return int(text)
+
+
+def _is_number(text: str) -> bool:
+    """Return whether text is a whole number, and short: Python refuses thousands of digits."""
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
 
 
 def _texture(session: Session, request: Request) -> Response:
@@ -161,12 +163,13 @@ def _pixel(session: Session, request: Request) -> Response:
 
 
 def _cloud(session: Session, request: Request) -> Response:
-    return _packed(session, request, "cloud", min(_number(request, "points", 250_000), MOST_POINTS))
+    most = _number(request, "points", 250_000)
+    return _packed(session, request, "cloud", min(most, MOST_POINTS))
 
 
 def _mesh(session: Session, request: Request) -> Response:
-    most = min(_number(request, "triangles", MOST_TRIANGLES), MOST_TRIANGLES)
-    return _packed(session, request, "mesh", most)
+    most = _number(request, "triangles", MOST_TRIANGLES)
+    return _packed(session, request, "mesh", min(most, MOST_TRIANGLES))
 
 
 def _packed(session: Session, request: Request, kind: str, most: int) -> Response:
@@ -176,13 +179,13 @@ def _packed(session: Session, request: Request, kind: str, most: int) -> Respons
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and 0 < len(text) <= LONGEST_NUMBER):
+    if not _is_number(text):
         raise InputError(f"{name}: expected a whole number, got {text[:20]!r}")
     return int(text)
 
 
 def _export(session: Session, request: Request) -> Response:
-    """Answer with a file to save; an export of several files is packed into one."""
+    """Answer with a file to save; several files are packed into one archive."""
     name = str(request.path_params["name"])
     files = session.export(_key(request), name)
     content = files[name]

@@ -1,4 +1,4 @@
-"""What the viewer can show: the state of a run after one of its iterations."""
+"""Frames: the states of a run that the viewer shows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.output.export import Exportable
 from slanted.output.mesh import PlaneMesh, mesh_of, step_for
 from slanted.result import Result
-from slanted.viewer.caches import Cache
+from slanted.viewer.cache import Cache
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -19,26 +20,25 @@ if TYPE_CHECKING:
 
 
 MOST_DRAWN = 3
-"""States of a run that are kept as maps; the others are kept as planes and labels."""
+"""States of a run whose maps are kept; of the others only planes and labels are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What stays the same however often inference is run.
+    """What stays the same however often inference runs.
 
     Parameters
     ----------
     name
-        For people.
+        The name that the page shows.
     left, right
-        The pair; grey is shown if the left image is missing, and nothing can be run again without
-        both.
+        The pair. Without the left image grey is shown, and without both nothing can be run again.
     calibration
-        None if unknown.
+        The calibration, if it is known.
     truth
-        Ground truth, NaN for unknown; None if there is none.
+        Ground truth, if there is any; NaN where unknown.
     scale
-        Ends of the scale of disparities, the same for all frames so that they can be compared.
+        Ends of the scale of disparities, shared by all frames so that they can be compared.
     """
 
     name: str
@@ -48,6 +48,10 @@ class Scene:
     truth: NDArray[np.float32] | None
     scale: tuple[float, float]
 
+    def source(self, result: Result) -> Exportable:
+        """Return a result with the left image and the calibration."""
+        return Exportable(result, self.left, self.calibration)
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -56,20 +60,20 @@ class Frame:
     Parameters
     ----------
     key
-        By which the page asks for it; another state, even of another server, never gets the same.
+        What the page asks for; no other state, even of another server, has the same key.
     title
-        For people.
+        The name that the page shows.
     final
-        What the run came to.
+        The result of the run.
     segments
-        How many there are.
+        The number of segments.
     energy
-        With the weights applied, if known.
+        The weighted energy, if known.
     snapshot
         The state, if it is not the final one.
     drawn
-        States that were looked at lately, shared by the frames of a run: the maps of one take 60 MB
-        at 12 megapixels.
+        Recently shown states, shared by the frames of a run: the maps of one take 60 MB at 12
+        megapixels.
     """
 
     key: str
@@ -82,36 +86,31 @@ class Frame:
 
     @property
     def is_final(self) -> bool:
-        """Whether it is what a run came to; energies and confidence are known of such only."""
+        """Whether this is the result of a run; only a result has energies and confidence."""
         return self.snapshot is None
 
     @property
     def result(self) -> Result:
-        """Planes, labels and disparity of this state, drawn when they are asked for."""
+        """Planes, labels and disparity of this state, drawn when needed."""
         snapshot, drawn = self.snapshot, self.drawn
         if snapshot is None or drawn is None:
             return self.final
         return drawn.get(self.key, "state", lambda: _state(self.final, snapshot))
 
     def mesh(self, most_triangles: int) -> PlaneMesh:
-        """Return the planes as a mesh, its outlines coarse if it would have more triangles."""
+        """Return the planes as a mesh, with outlines coarse enough for so many triangles."""
         result = self.result
         step = step_for(result.regions.label_image, most_triangles)
         mesh = mesh_of(result, step=step)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
-            step += 1  # triangles were cut where planes leave the range
+            step += 1  # cuts where planes leave the range of disparities added triangles
             mesh = mesh_of(result, step=step)
         return mesh
 
     def summary(self) -> dict[str, Any]:
-        """Return what the page says of it."""
-        return {
-            "key": self.key,
-            "title": self.title,
-            "segments": self.segments,
-            "energy": self.energy,
-            "final": self.is_final,
-        }
+        """Return what the page shows of the state."""
+        named = {name: getattr(self, name) for name in ("key", "title", "segments", "energy")}
+        return {**named, "final": self.is_final}
 
 
 def final_frame(key: str, result: Result, title: str = "result") -> Frame:
@@ -120,10 +119,10 @@ def final_frame(key: str, result: Result, title: str = "result") -> Frame:
 
 
 def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
-    """Return the states of a run, in order; the last is its result.
+    """Return the states of a run in order; the last is its result.
 
-    Their keys are the run's with their number.
-    Planes before the first iteration on refined segments show what refinement did.
+    Keys are the run's key with a number. A state before the first iteration on refined segments
+    shows what refinement did.
     """
     frames, iteration, rounds = [], 0, 0
     drawn: Cache[Result] = Cache(MOST_DRAWN)

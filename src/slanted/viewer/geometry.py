@@ -1,4 +1,4 @@
-"""Clouds and meshes as bytes that a web page hands to the graphics card as they are.
+"""Clouds and meshes as bytes that a web page passes to the graphics card unchanged.
 
 Positions are as in glTF: X right, Y up, Z towards the viewer. Numbers are little-endian.
 """
@@ -12,20 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.output.export import GLTF_FROM_CAMERA
-from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration
+from slanted.output.mesh import LEAST_DISPARITY
 
 if TYPE_CHECKING:
-    from slanted.io import Calibration
     from slanted.viewer.frames import Frame, Scene
 
 MOST_POINTS = 4_000_000
 MOST_TRIANGLES = 600_000
-"""That a page is sent; exports are exact."""
-
-
-def cameras_of(scene: Scene, frame: Frame) -> Calibration:
-    """Return the calibration, or the one assumed."""
-    return scene.calibration or assumed_calibration(*frame.result.disparity.shape)
+"""Most points and triangles that a page is sent; exports are exact."""
 
 
 def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -39,14 +33,14 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
 
 
 def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
-    """Return at most so many pixels as points: their number, positions, texture coordinates.
+    """Return at most so many pixels as points: their number, positions and texture coordinates.
 
-    They come in a random order, so that the first of them are a thinner cloud.
+    Their order is random, so that the first of them make a thinner cloud.
     """
     disparity = frame.result.disparity
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
-    cameras = cameras_of(scene, frame)
+    cameras = scene.source(frame.result).cameras
     chosen = disparity[np.ix_(rows, columns)].astype(np.float64)
     in_front = chosen + cameras.doffs_pixels >= LEAST_DISPARITY
     u, v = np.meshgrid(columns, rows)
@@ -64,12 +58,12 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
 
 
 def pack_mesh(scene: Scene, frame: Frame, most: int) -> bytes:
-    """Return the mesh: numbers of vertices and triangles, positions, texture places, triangles.
+    """Return a mesh of at most so many triangles, with outlines as coarse as that takes.
 
-    Outlines are as coarse as it takes to have at most so many triangles.
+    The bytes hold the numbers of vertices and triangles, positions, texture coordinates, triangles.
     """
     height, width = frame.result.disparity.shape
-    cameras = cameras_of(scene, frame)
+    cameras = scene.source(frame.result).cameras
     mesh = frame.mesh(min(most, MOST_TRIANGLES)).in_front(cameras)
     positions = mesh.positions(cameras) * GLTF_FROM_CAMERA
     places = mesh.texture_coordinates(width, height)

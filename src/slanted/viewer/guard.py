@@ -1,8 +1,8 @@
-"""Keeps other web pages out: a server on this machine is within reach of every page it opens.
+"""Keeps other web pages out: any page open on this machine can reach a server on it.
 
-A page of somebody else may send requests here, or point its own name at 127.0.0.1 (DNS
-rebinding). So a request is answered only if it names this server in its Host header and, when the
-browser tells where it comes from, comes from a page of this server.
+A foreign page may send requests here, or point its own name at 127.0.0.1 (DNS rebinding). So a
+request is answered only if its Host header names this server and, if the browser says where the
+request comes from, that is a page of this server.
 """
 
 from __future__ import annotations
@@ -22,20 +22,15 @@ PROTECTION = (
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"frame-ancestors 'none'"),
 )
-"""Headers of all answers; the page's own policy says the last of them as well."""
+"""Headers of all answers; the policy of the page itself contains the last of them too."""
 FRIENDLY_SITES = ("same-origin", "none")
-"""What browsers say of requests by a page's own scripts, and of addresses typed in."""
+"""Values of Sec-Fetch-Site for requests by the page's own scripts, and for typed addresses."""
 
 
 def allowed_hosts(host: str, port: int, others: Iterable[str] = ()) -> frozenset[str]:
-    """Return the values of the Host header that mean this server.
+    """Return the values of the Host header that mean the server bound to `host` and `port`.
 
-    Parameters
-    ----------
-    host, port
-        What it is bound to.
-    others
-        Further names that it is reached by, with or without a port.
+    `others` are further names of the server, with or without a port.
     """
     names = set(LOOPBACK)
     if host not in EVERY_ADDRESS:
@@ -50,15 +45,7 @@ def allowed_hosts(host: str, port: int, others: Iterable[str] = ()) -> frozenset
 
 
 class Guard:
-    """ASGI middleware that refuses requests of other pages.
-
-    Parameters
-    ----------
-    app
-        What it stands before.
-    hosts
-        From `allowed_hosts`.
-    """
+    """ASGI middleware that refuses requests of other pages; `hosts` is from `allowed_hosts`."""
 
     def __init__(self, app: App, hosts: frozenset[str]) -> None:
         self.app = app
@@ -98,14 +85,14 @@ class Guard:
 
 
 def _is_visit(scope: Scope, headers: dict[str, list[str]]) -> bool:
-    """Tell whether somebody follows a link to the page itself, in a tab of its own."""
+    """Return whether somebody follows a link to the page itself, in a tab of its own."""
     mode, place = (headers.get(f"sec-fetch-{name}", [""]) for name in ("mode", "dest"))
     is_page = scope["method"] == "GET" and scope.get("path") == "/"
     return is_page and mode == ["navigate"] and place == ["document"]
 
 
 def _for_us_alone(send: Send) -> Send:
-    """Return a `send` whose answers no other page may embed, frame or misread."""
+    """Return a `send` whose answers no other page may embed or frame."""
 
     async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":

@@ -1,9 +1,9 @@
-"""Inference in the background: one run at a time, with progress, and an end on request."""
+"""Inference in the background: one run at a time, with progress, and cancelled on request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SHARE_BEFORE = {"segmentation": 0.02, "regions": 0.1, "inference": 0.15}
-"""About how much of a run is done when a stage starts."""
+"""Rough share of a run that is done when a stage starts."""
 CANCELLED = "cancelled; the last result stays"
 
 
@@ -25,18 +25,18 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True)
 class JobState:
-    """Where the newest run stands.
+    """The state of the newest run.
 
     Parameters
     ----------
     number
-        Of the run, from 1; 0 if there was none.
+        The number of the run, from 1; 0 if there was none.
     status
         ``idle``, ``running``, ``done``, ``cancelled`` or ``failed``.
     text
-        What it does, or why it ended.
+        What the run is doing, or why it ended.
     share
-        How much is done, 0 … 1.
+        The share that is done, 0 … 1.
     """
 
     number: int = 0
@@ -44,18 +44,14 @@ class JobState:
     text: str = ""
     share: float = 0.0
 
-    def as_data(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return asdict(self)
-
 
 Work = Callable[[Callable[[str], None], "Callable[[Snapshot], None]"], "Result"]
-"""A run, given what to call at each stage and after each iteration."""
+"""A run; its arguments are called at each stage and after each iteration."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run that was asked for: what it does, and whether it should end."""
+    """A run that was asked for, and whether it should stop."""
 
     number: int
     work: Work
@@ -68,10 +64,10 @@ class _Run:
 
 
 class Jobs:
-    """Runs work on a thread of its own, the newest that was asked for.
+    """Runs the newest work that was asked for, on a thread of its own.
 
-    While a run comes to its end, at most one other waits; whoever asks never does. What a run that
-    was cancelled or replaced still finds is not published.
+    At most one run waits for another to end; the callers never wait. The result of a run that was
+    cancelled or replaced is not published.
 
     Parameters
     ----------
@@ -96,13 +92,7 @@ class Jobs:
     def start(self, work: Work, settings: Settings, *, replace: bool = False) -> bool:
         """Start a run; return whether it was accepted.
 
-        Parameters
-        ----------
-        work, settings
-            The run, and its settings.
-        replace
-            Whether to end a run that is under way, or take the place of one that waits for that;
-            otherwise nothing is started.
+        A run that is under way or waits is replaced if `replace` is true; otherwise nothing starts.
         """
         with self._lock:
             if self.state.status == "running" and not replace:
@@ -121,12 +111,9 @@ class Jobs:
         return True
 
     def cancel(self, number: int | None = None) -> None:
-        """Ask the newest run to end: at once if it waits, otherwise at its next step.
+        """Stop the newest run: at once if it waits, otherwise at its next step.
 
-        Parameters
-        ----------
-        number
-            The run that is meant; if a newer one took its place, that one goes on. None for any.
+        With a `number`, only if that is the newest run.
         """
         with self._lock:
             if number is not None and number != self.state.number:
@@ -145,7 +132,7 @@ class Jobs:
             thread.join(seconds)
 
     def _work(self) -> None:
-        """Do one run after the other, until none waits."""
+        """Do one run after another until none waits."""
         while True:
             with self._lock:
                 run, self._pending = self._pending, None
@@ -156,7 +143,7 @@ class Jobs:
             self._run(run)
 
     def _set(self, run: _Run, **changes: Any) -> None:
-        """Change the state, unless it is a newer run's by now."""
+        """Change the state, unless it belongs to a newer run by now."""
         with self._lock:
             if run.number != self.state.number:
                 return
@@ -191,11 +178,11 @@ class Jobs:
         except Exception as error:
             import traceback
 
-            traceback.print_exc()  # the server's log has the rest; the thread goes on
+            traceback.print_exc()  # to the server's log; the thread goes on
             self._set(run, status="failed", text=f"{type(error).__name__}: {error}", share=0.0)
 
     def _publish(self, run: _Run, result: Result, snapshots: list[Snapshot]) -> None:
-        """Hand over what a run found, unless it was cancelled before."""
+        """Publish the result of a run, unless it was cancelled before."""
         with self._lock:  # so that a run cannot be cancelled and published at once
             run.check()
             self._on_done(run.number, result, snapshots)
@@ -205,6 +192,6 @@ class Jobs:
 
 
 def iterations_of(settings: Settings) -> int:
-    """Return how many outer iterations a run will make."""
+    """Return the number of outer iterations of a run."""
     refinement = settings.refinement
     return settings.inference.iterations + refinement.rounds * refinement.iterations

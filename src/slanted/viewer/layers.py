@@ -11,25 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.images.colour import as_rgb8
-from slanted.output.charts import colour_planes, planes_legend
 from slanted.output.legends import Legend
-from slanted.output.pictures import (
+from slanted.output.overlays import (
     BOUNDARY_COLOUR,
     boundary_lines,
-    colour_confidence,
-    colour_disparity,
-    colour_error,
-    confidence_legend,
-    disparity_legend,
-    error_legend,
-    grey_image,
     label_lines,
     label_palette,
     labels_legend,
     regions_legend,
 )
-from slanted.viewer.caches import Cache
+from slanted.output.pictures import (
+    colour_confidence,
+    colour_disparity,
+    colour_error,
+    colour_planes,
+    confidence_legend,
+    disparity_legend,
+    error_legend,
+    jpeg,
+    planes_legend,
+)
+from slanted.viewer.cache import Cache
 
 if TYPE_CHECKING:
     from slanted.viewer.frames import Frame, Scene
@@ -44,17 +46,17 @@ FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A painted frame: a picture and, apart from it, lines that must not fade when it shrinks.
+    """A painted frame: a picture, and lines that must not fade when it shrinks.
 
     Parameters
     ----------
     picture
         (H, W, 3).
     lines
-        (H, W) 0 where there is none, otherwise 1 + the number of its colour; where lines meet, the
-        larger number wins.
+        (H, W) 0 for no line, otherwise 1 + the index of its colour; where lines meet, the larger
+        number wins.
     palette
-        (K, 3) colours of lines.
+        (K, 3) colours of the lines.
     """
 
     picture: NDArray[np.uint8]
@@ -63,12 +65,12 @@ class Layer:
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes."""
+        """The memory that the layer takes."""
         return self.picture.nbytes + (0 if self.lines is None else self.lines.nbytes)
 
 
 def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
-    """Return the layers that a frame has, in the order the page shows them."""
+    """Return the layers that a frame has, in the order in which the page shows them."""
     names = ["image", "disparity", "labels", "segments", "planes"]
     if frame.is_final and np.isfinite(frame.result.confidence).any():
         names.append("confidence")
@@ -78,7 +80,7 @@ def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
 
 
 def layer_legend(scene: Scene, frame: Frame, name: str) -> Legend:
-    """Return what the colours of a layer mean."""
+    """Return the legend of a layer."""
     return KINDS[name].legend(scene, frame)
 
 
@@ -87,35 +89,18 @@ def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
     return KINDS[name].paint(scene, frame)
 
 
-def base_image(scene: Scene, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the left image as 8-bit RGB, grey if there is none."""
-    if scene.left is None:
-        return grey_image(shape)
-    return as_rgb8(scene.left)
-
-
-def _paint_image(scene: Scene, frame: Frame) -> Layer:
-    return Layer(base_image(scene, frame.result.disparity.shape))
-
-
-def _image_legend(scene: Scene, frame: Frame) -> Legend:
-    return Legend("left image" if scene.left is not None else "the left image is not there")
+def _image(scene: Scene, frame: Frame) -> NDArray[np.uint8]:
+    return scene.source(frame.result).rgb()
 
 
 def _paint_labels(scene: Scene, frame: Frame) -> Layer:
-    result = frame.result
-    darkened = base_image(scene, result.disparity.shape) // 2
-    return Layer(darkened, label_lines(result.regions, result.labels), label_palette())
+    lines = label_lines(frame.result.regions, frame.result.labels)
+    return Layer(_image(scene, frame) // 2, lines, label_palette())
 
 
 def _paint_segments(scene: Scene, frame: Frame) -> Layer:
     lines = boundary_lines(frame.result.regions.label_image).astype(np.uint8)
-    palette = np.array([BOUNDARY_COLOUR], np.uint8)
-    return Layer(base_image(scene, frame.result.disparity.shape), lines, palette)
-
-
-def _segments_legend(scene: Scene, frame: Frame) -> Legend:
-    return Legend("segments", swatches=regions_legend().swatches[:1])
+    return Layer(_image(scene, frame), lines, np.array([BOUNDARY_COLOUR], np.uint8))
 
 
 def _truth(scene: Scene) -> NDArray[np.float32]:
@@ -126,20 +111,28 @@ def _truth(scene: Scene) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a layer is painted, and what its colours mean."""
+    """How a layer is painted, and its legend."""
 
     paint: Callable[[Scene, Frame], Layer]
     legend: Callable[[Scene, Frame], Legend]
 
 
 KINDS = {
-    "image": _Kind(_paint_image, _image_legend),
+    "image": _Kind(
+        lambda scene, frame: Layer(_image(scene, frame)),
+        lambda scene, frame: Legend(
+            "left image" if scene.left is not None else "the left image is missing"
+        ),
+    ),
     "disparity": _Kind(
         lambda scene, frame: Layer(colour_disparity(frame.result.disparity, *scene.scale)),
         lambda scene, frame: disparity_legend(*scene.scale),
     ),
     "labels": _Kind(_paint_labels, lambda scene, frame: labels_legend()),
-    "segments": _Kind(_paint_segments, _segments_legend),
+    "segments": _Kind(
+        _paint_segments,
+        lambda scene, frame: Legend("segments", swatches=regions_legend().swatches[:1]),
+    ),
     "planes": _Kind(
         lambda scene, frame: Layer(colour_planes(frame.result.regions, frame.result.planes)),
         lambda scene, frame: planes_legend(),
@@ -163,23 +156,17 @@ KINDS = {
 
 
 def cut_tile(layer: Layer, level: int, column: int, row: int) -> bytes | None:
-    """Return a tile as PNG; None beyond the picture's border.
+    """Return a tile as PNG, or None if it lies beyond the picture's border.
 
-    Parameters
-    ----------
-    layer
-        To cut from.
-    level
-        0 for full size; each further one halves it.
-    column, row
-        Place of the tile among those of its level.
+    Level 0 is full size, and each further level halves it; `column` and `row` count the tiles of a
+    level.
     """
     side = TILE << level
     window = np.s_[row * side : (row + 1) * side, column * side : (column + 1) * side]
     height, width = layer.picture[window].shape[:2]
     if not height or not width:
         return None
-    # Rounded up, so that a border of less than a pixel is not lost.
+    # Round up, so that a border of less than a pixel is not lost.
     size = (-(-width >> level), -(-height >> level))
     lines = None if layer.lines is None else layer.lines[window]
     small = _shrunk(Layer(layer.picture[window], lines, layer.palette), size)
@@ -191,12 +178,11 @@ def texture(layer: Layer) -> bytes:
     height, width = layer.picture.shape[:2]
     factor = min(1.0, TEXTURE / max(height, width))
     size = (max(1, round(width * factor)), max(1, round(height * factor)))
-    small = _shrunk(layer, size)
-    return bytes(cv2.imencode(".jpg", small[:, :, ::-1], (cv2.IMWRITE_JPEG_QUALITY, 92))[1])
+    return jpeg(_shrunk(layer, size), TEXTURE, 92)
 
 
 def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return a layer at another size, its lines as wide as before on the screen."""
+    """Return a layer at another size; its lines stay as wide on the screen."""
     height, width = layer.picture.shape[:2]
     factor = max(1, round(width / size[0]), round(height / size[1]))
     picture = layer.picture
@@ -206,7 +192,7 @@ def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
         return picture
     lines = layer.lines
     if factor > 1:
-        # A small pixel takes the largest number of the large ones that it stands for.
+        # A small pixel takes the largest number of the pixels that it replaces.
         lines = cv2.dilate(lines, np.ones((factor, factor), np.uint8), anchor=(0, 0))
         lines = cv2.resize(lines, size, interpolation=cv2.INTER_NEAREST)
     painted: NDArray[np.uint8] = picture.copy()

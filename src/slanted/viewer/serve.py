@@ -20,19 +20,10 @@ NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "trimesh": "trimesh", 
 
 
 def bind(host: str, port: int | None) -> socket.socket:
-    """Return a socket to listen on.
+    """Return a socket that listens on an address of this machine.
 
-    Parameters
-    ----------
-    host
-        An address of this machine.
-    port
-        0 for any that is free; None for the first free one from 8650 on.
-
-    Raises
-    ------
-    InputError
-        If there is no such address, or the port is taken.
+    Port 0 stands for any free one, None for the first free one from 8650. An InputError says that
+    there is no such address, or that the port is taken.
     """
     ports = range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if port is None else (port,)
     problem = ""
@@ -64,7 +55,7 @@ def address_of(host: str, port: int) -> str:
     """Return the page's address for a browser on this machine."""
     from slanted.viewer.guard import EVERY_ADDRESS
 
-    # A server on all addresses of IPv6 may not have any of IPv4.
+    # A server on all IPv6 addresses may have no IPv4 address.
     name = ("[::1]" if ":" in host else "127.0.0.1") if host in EVERY_ADDRESS else host
     name = name.strip("[]")
     return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
@@ -108,11 +99,11 @@ def serve(
     session
         What to show.
     listening, host
-        From `bind`, and what it was given.
+        The socket from `bind`, and the host that it was given.
     others
         Further names that the server may be reached by.
     announce
-        Called with the page's address when it can be opened.
+        Called with the address of the page once it can be opened.
     """
     try:
         server = make_server(session, listening, host, others)
@@ -124,7 +115,7 @@ def serve(
 
 
 def require_viewer() -> None:
-    """Say how to install what the viewer needs, if it is missing; nothing is imported yet."""
+    """Raise an error that says how to install what the viewer needs, if it is missing."""
     from slanted.output.export import CURE
 
     for module, name in NEEDED.items():

@@ -1,20 +1,21 @@
-"""What one server shows: a scene, the frames of its runs, and the run under way."""
+"""A session: the scene that a server shows, the frames of the newest run, and its settings."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slanted.errors import InputError, SlantedError
-from slanted.output.export import Exportable, export, export_names
-from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration
+from slanted.output.export import export, export_names
+from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import disparity_scale
 from slanted.settings import leaves
-from slanted.viewer.caches import Cache
+from slanted.viewer.cache import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
 from slanted.viewer.geometry import MOST_TRIANGLES, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
@@ -36,35 +37,35 @@ SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
     ("refinement.iterations", "iterations a round", 0, 6, 1),
     *((f"model.weights.{name}", name, 0, 200, 3) for name in WEIGHTS),
 )
-"""Settings that the page can change: path, name, least and largest value of the slider, and the
-power by which it gives small values more room."""
+"""Settings that the page can change: path, name, lowest and highest value of the slider, and the
+power by which small values get more of its length."""
 OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
-"""Those that mean nothing if segments were given to the run, which then keeps them."""
+"""Settings without meaning if the run was given its segments, which it then keeps."""
 PACKED_BYTES = 150_000_000
-"""For clouds and meshes that were sent; one of 600,000 triangles has about 17 MB."""
+"""Memory for clouds and meshes; a mesh of 600,000 triangles takes about 17 MB."""
 
 
 class NotThereError(SlantedError):
-    """A page asked for what there is not, or no more."""
+    """A page asked for something that does not exist, or not any more."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what}: is not there, or no more; reload the page")
+        super().__init__(f"{what}: does not exist, or not any more; reload the page")
 
 
 class Session:
-    """What one server shows; all methods may be called from any thread.
+    """What a server shows; all methods may be called from any thread.
 
     Parameters
     ----------
     opened
         The result, with the pair and its calibration.
     truth
-        Ground truth of the left image; None if there is none.
+        Ground truth of the left image, if there is any.
     snapshots
         The states of the run that made the result, if they are known.
     token
-        Starts all keys of frames; random unless given. Browsers keep pictures by their address for
-        good, and the next result is often shown at the same port.
+        The start of all keys of frames, random by default: browsers keep pictures by address, and
+        the next result is often shown at the same port.
     """
 
     def __init__(
@@ -91,13 +92,14 @@ class Session:
         self._jobs = Jobs(self._finished, self._changed)
 
     def state(self) -> dict[str, Any]:
-        """Return what a page must know to show itself and to notice changes."""
+        """Return what a page needs to show itself and to notice changes."""
         with self._lock:
             frames = list(self._frames.values())
             serial = self._serial
-        height, width = frames[-1].result.disparity.shape
+        last = frames[-1].result
+        height, width = last.disparity.shape
         calibrated = self.scene.calibration is not None
-        cameras = self.scene.calibration or assumed_calibration(height, width)
+        cameras = self.scene.source(last).cameras
         return {
             "serial": serial,
             "name": self.scene.name,
@@ -118,20 +120,14 @@ class Session:
             "calibrated": calibrated,
             "has_image": self.scene.left is not None,
             "frames": [frame.summary() for frame in frames],
-            "job": self._jobs.state.as_data(),
+            "job": asdict(self._jobs.state),
             "why_no_run": self._why_no_run(),
-            "sliders": self._sliders(frames[-1].result),
+            "sliders": self._sliders(last),
             "exports": export_names(calibrated=calibrated),
         }
 
     def frame(self, key: str) -> Frame:
-        """Return a frame.
-
-        Raises
-        ------
-        NotThereError
-            If there is none of that name, perhaps because a newer run took its place.
-        """
+        """Return a frame; a NotThereError if there is none, or a newer run replaced it."""
         with self._lock:
             frame = self._frames.get(key)
         if frame is None:
@@ -139,7 +135,7 @@ class Session:
         return frame
 
     def describe_frame(self, key: str) -> dict[str, Any]:
-        """Return a frame's layers and legends, and what a result says of itself."""
+        """Return the summary of a frame, and its layers with their legends."""
         frame = self.frame(key)
         layers = [
             {"name": name, "legend": layer_legend(self.scene, frame, name).as_data()}
@@ -148,13 +144,7 @@ class Session:
         return {**frame.summary(), "layers": layers}
 
     def layer(self, key: str, name: str) -> Layer:
-        """Return a frame painted in one way.
-
-        Raises
-        ------
-        NotThereError
-            If there is no such frame, or it has no such layer.
-        """
+        """Return a layer of a frame; a NotThereError if there is none."""
         frame = self.frame(key)
         if name not in layer_names(self.scene, frame):
             raise NotThereError(name)
@@ -171,14 +161,14 @@ class Session:
         Parameters
         ----------
         changes
-            Values of settings by path, of those in `SLIDERS`.
+            Values by the path of the setting, which must be in `SLIDERS`.
         replace
-            Whether to end a run that is under way instead.
+            Whether to replace a run that is under way.
 
         Raises
         ------
         InputError
-            If a setting may not be changed or its value is out of range, or if the pair is missing.
+            If a setting cannot be changed, a value is out of range, or the pair is missing.
         """
         from slanted.pipeline import reestimate
 
@@ -210,18 +200,17 @@ class Session:
         return self._jobs.start(work, settings, replace=replace)
 
     def cancel(self, number: int | None = None) -> None:
-        """End the run of that number, if it is the newest; None for any."""
+        """Stop the newest run; with a `number`, only if that is its number."""
         self._jobs.cancel(number)
 
     def close(self) -> None:
-        """End what goes on in the background."""
+        """Stop what runs in the background."""
         self._jobs.cancel()
         self._jobs.wait(10)
 
     def export(self, key: str, name: str) -> dict[str, bytes]:
         """Return the files of an export."""
-        source = Exportable(self.frame(key).result, self.scene.left, self.scene.calibration)
-        return export(name, source)
+        return export(name, self.scene.source(self.frame(key).result))
 
     def _run_key(self, number: int) -> str:
         return f"{self._token}{number}"
@@ -271,13 +260,13 @@ class Session:
 def _value(leaf: Leaf, result: Result, settings: Settings) -> Any:
     from slanted.segmentation import number_of_segments
 
-    if leaf.value is None:  # which only the number of segments can be
+    if leaf.value is None:  # only the number of segments can be None
         return number_of_segments(result.occluded.view(np.uint8), settings.segmentation)
     return leaf.value
 
 
 def _ranges(result: Result, without: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Return the ends of each slider, wide enough for the values of the result that was opened."""
+    """Return the ends of each slider, wide enough for the settings of the result."""
     values = {
         leaf.path: _value(leaf, result, result.settings)
         for leaf in leaves(result.settings)

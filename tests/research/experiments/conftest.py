@@ -2,7 +2,7 @@
 
 import pytest
 
-from slanted.research.experiments.plans import Context
+from slanted.research.experiments.data import Context
 from slanted.settings import Settings
 from slanted.synthetic import make_scene, write_kitti
 

@@ -14,8 +14,8 @@ from slanted.cli.experiment import NAMES
 from slanted.errors import InputError
 from slanted.research.experiments import comparisons, paper
 from slanted.research.experiments.catalogue import EXPERIMENTS
-from slanted.research.experiments.inside import entropy, mean_distance
-from slanted.research.experiments.plans import KITTI, METRICS, VALIDATION
+from slanted.research.experiments.data import KITTI, METRICS, VALIDATION
+from slanted.research.experiments.model import entropy, mean_distance
 from slanted.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("quick_presets")
@@ -108,10 +108,10 @@ def test_colour_statistics_by_hand():
 
 
 def test_noise_chooses_weights_and_measures(context, monkeypatch):
-    from slanted.research.experiments import scenes
+    from slanted.research.experiments import noise
 
-    monkeypatch.setattr(scenes, "SIGMAS", (0.0, 5.0))
-    monkeypatch.setattr(scenes, "WEIGHTS", (1, 3))
+    monkeypatch.setattr(noise, "SIGMAS", (0.0, 5.0))
+    monkeypatch.setattr(noise, "WEIGHTS", (1, 3))
     monkeypatch.setattr(paper, "NOISE", {s: paper.NOISE[s] for s in (0.0, 5.0)})
     outcome = EXPERIMENTS["noise"](replace(context, limit=1))
     table = outcome.tables["synthetic"]

@@ -3,9 +3,9 @@
 import pytest
 
 from slanted.research.experiments import findings, paper
-from slanted.research.experiments.findings import METRIC, check
+from slanted.research.experiments.data import KITTI, METRIC, METRICS, MIDDLEBURY, VALIDATION
+from slanted.research.experiments.findings import Claim
 from slanted.research.experiments.jobs.frames import INFERENCE, SEGMENTS
-from slanted.research.experiments.plans import KITTI, METRICS, MIDDLEBURY, VALIDATION
 from slanted.research.experiments.tables import Row, Table
 
 
@@ -15,7 +15,7 @@ def table(figures, column=METRIC):
 
 
 def judge(rule, figures, column=METRIC):
-    return check("S.", {VALIDATION.key: table(figures, column)}, rule)
+    return Claim("S.", rule).check({VALIDATION.key: table(figures, column)})
 
 
 ORDER = findings.in_order(["a", "b"], METRIC)
@@ -62,7 +62,7 @@ def test_rules(rule, figures, holds):
 def test_ahead_means_in_every_column():
     columns = ("out-2px-all", METRIC, "seconds")
     rows = Row("ours", (2.0, 1.0, 9.0)), Row("x", (1.9, 2.0, 1.0))
-    found = check("S.", {VALIDATION.key: Table("t", columns, rows)}, AHEAD)
+    found = Claim("S.", AHEAD).check({VALIDATION.key: Table("t", columns, rows)})
     assert found.holds is False
     assert "ahead in 1 of 2 columns" in found.evidence
 
@@ -88,7 +88,7 @@ def test_time_is_linear(seconds, holds):
 
 
 def test_a_table_that_is_not_there():
-    found = check("S.", {}, ORDER)
+    found = Claim("S.", ORDER).check({})
     assert (found.holds, found.verdict) == (None, "not known")
     assert "missing" in found.evidence
 

@@ -9,17 +9,9 @@ import pytest
 from slanted.evaluation.datasets import find_frames
 from slanted.io import read_disparity, write_disparity
 from slanted.research.experiments import plans
+from slanted.research.experiments.data import KITTI, METRICS, TEST, VALIDATION, Context
 from slanted.research.experiments.jobs.frames import BLOCK_MATCHING, ELAS, STORED, FrameJob
-from slanted.research.experiments.plans import (
-    KITTI,
-    METRICS,
-    TEST,
-    VALIDATION,
-    Context,
-    Entry,
-    Plan,
-    run_plan,
-)
+from slanted.research.experiments.plans import Entry, Plan, run_plan
 from slanted.research.experiments.tables import Row
 from slanted.research.methods import evaluate_frames
 from slanted.settings import Settings
@@ -67,8 +59,8 @@ def test_rows_that_are_numbers_are_curves(context):
 
 def test_times_are_medians_and_the_rest_means():
     scores = [{"out-3px-all": e, "seconds": s} for e, s in ((1.0, 9.0), (2.0, 1.0), (6.0, 2.0))]
-    assert plans._summary(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
-    assert plans._summary([]) == {}
+    assert plans._means(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
+    assert plans._means([]) == {}
 
 
 def test_rows_of_the_paper_alone(context):

@@ -13,12 +13,12 @@ from slanted.research.experiments.comparisons import (
     segmentation,
     superpixels,
 )
+from slanted.research.experiments.data import Context
 from slanted.research.experiments.examples import examples
-from slanted.research.experiments.inside import colour_statistics, convergence
-from slanted.research.experiments.learned import epsilon, loss, training_size
+from slanted.research.experiments.learning import epsilon, loss, training_size
+from slanted.research.experiments.model import colour_statistics, convergence
+from slanted.research.experiments.noise import noise
 from slanted.research.experiments.outcome import Outcome
-from slanted.research.experiments.plans import Context
-from slanted.research.experiments.scenes import noise
 
 EXPERIMENTS: dict[str, Callable[[Context], Outcome]] = {
     "comparison": comparison,
@@ -36,4 +36,4 @@ EXPERIMENTS: dict[str, Callable[[Context], Outcome]] = {
     "ablation": ablation,
     "convergence": convergence,
 }
-"""In the paper's order, then ours."""
+"""The paper's experiments in its order, then ours."""

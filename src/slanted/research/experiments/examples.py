@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from functools import partial
 
-from slanted.research.experiments.comparisons import changed
-from slanted.research.experiments.findings import METRIC
+from slanted.research.experiments.comparisons import DATASETS, changed
+from slanted.research.experiments.data import METRIC, Context
 from slanted.research.experiments.jobs.examples import ExampleJob
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import problems_of
 from slanted.research.experiments.outcome import Outcome, Picture
-from slanted.research.experiments.plans import TEST, VALIDATION, Context, Part
-
-if TYPE_CHECKING:
-    from slanted.evaluation.datasets import Frame
 
 
 def examples(context: Context) -> Outcome:
     """Return pictures of three frames of each dataset, chosen by their error, not by hand."""
     pictures: dict[str, Picture] = {}
     missing: list[str] = []
-    for part in (VALIDATION, TEST):
-        chosen, gone = _choose(part, context)
-        missing += gone
-        jobs = [ExampleJob(part.dataset, f, changed("default")) for f in chosen.values()]
+    settings = changed("default")
+    for part in DATASETS:
+        dataset = part.dataset
+        found, gone = context.measure_frames(part, partial(FrameJob, dataset, settings=settings))
+        found.sort(key=lambda pair: (pair[1][METRIC], pair[0].name))
+        # A frame that has several ranks is shown once, under the last of them.
+        ranks = {"median": len(found) // 2, "worst": len(found) - 1, "best": 0} if found else {}
+        chosen = {place: rank for rank, place in ranks.items()}
+        order = sorted(chosen)
+        jobs = [ExampleJob(dataset, found[place][0], settings) for place in order]
         measured = context.measure(jobs)
-        missing += problems_of(jobs, measured)
-        for rank, job, found in zip(chosen, jobs, measured, strict=True):
-            if not found.problem:
-                content = base64.b64decode(found.scores["picture"])
-                caption = (
-                    f"{part.dataset} {job.frame.name}, the {rank}: {METRIC} "
-                    f"{found.scores[METRIC]:.2f} %"
-                )
-                pictures[f"{part.dataset}-{rank}"] = Picture(content, caption)
+        missing += [*gone, *problems_of(jobs, measured)]
+        for rank, job, made in zip(map(chosen.get, order), jobs, measured, strict=True):
+            if not made.problem:
+                error = f"{METRIC} {made.scores[METRIC]:.2f} %"
+                caption = f"{dataset} {job.frame.name}, the {rank}: {error}"
+                content = base64.b64decode(made.scores["picture"])
+                pictures[f"{dataset}-{rank}"] = Picture(content, caption)
     return Outcome(
         "examples",
         "The best, the median and the worst frame by out-3px over all pixels, preset default. Left "
@@ -43,22 +43,3 @@ def examples(context: Context) -> Outcome:
         pictures=pictures,
         missing=tuple(missing),
     )
-
-
-def _choose(part: Part, context: Context) -> tuple[dict[str, Frame], list[str]]:
-    """Return frames by rank; a frame that has two ranks is there once."""
-    frames, missing = context.frames(part)
-    jobs = [FrameJob(part.dataset, frame, changed("default")) for frame in frames]
-    measured = context.measure(jobs)
-    missing += problems_of(jobs, measured)
-    scored = zip(measured, frames, strict=True)
-    errors = sorted(
-        ((m.scores[METRIC], frame.name, frame) for m, frame in scored if not m.problem),
-        key=lambda found: found[:2],
-    )
-    if not errors:
-        return {}, missing
-    ranks = {"best": 0, "worst": len(errors) - 1, "median": len(errors) // 2}
-    places = {place: rank for rank, place in reversed(ranks.items())}
-    order = sorted(places)
-    return {places[place]: errors[place][2] for place in order}, missing

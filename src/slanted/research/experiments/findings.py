@@ -1,47 +1,55 @@
-"""The paper's qualitative findings as checks of our own tables (§4).
+"""The paper's qualitative findings as claims to check against our tables (§4).
 
-Every rule that is the paper's also holds for the paper's own figures, which a test makes sure of.
+Every claim that is the paper's also holds for the paper's own numbers, as a test makes sure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from slanted.research.experiments.data import MAIN, METRIC, VALIDATION, Part
 from slanted.research.experiments.jobs.frames import INFERENCE, SEGMENTS
 from slanted.research.experiments.outcome import Finding
-from slanted.research.experiments.plans import MAIN, VALIDATION
 from slanted.research.experiments.tables import Table
 
-Tables = Mapping[str, Table]
 Rule = Callable[[Table], tuple[bool, str]]
-METRIC = f"{MAIN}-all"
+"""Says whether a table bears a claim out, and gives the numbers that decide."""
 NEARLY = 0.9
-"""Share of a gain that nearly is the gain."""
+"""Share of a gain that counts as nearly all of it."""
 LITTLE = 0.15
-"""Points of out-3px that matter little; the paper's differences between losses are 0.03, between
-one and more training images 0.11."""
+"""Points of out-3px that matter little. In the paper losses differ by 0.03, and one training image
+from more by 0.11."""
 CURVED = 0.2
-"""Share of the time at the most superpixels up to which a quadratic term is no matter."""
+"""Largest share of the time, at the most superpixels, that a quadratic term may have."""
 FAR = 0.5
 """Share of our error below which the oracle is far below it."""
 
 
-def check(statement: str, tables: Tables, rule: Rule, part: str = "") -> Finding:
-    """Return whether a table bears a statement out; without its figures it is not known."""
-    key = part or VALIDATION.key
-    statement = f"{key.partition('-')[0]}: {statement}"
-    try:
-        table = tables[key]
-        holds, evidence = rule(table)
-    except LookupError:
-        return Finding(statement, None, f"the figures of {key} are missing")
-    return Finding(statement, bool(holds), f"{key}, {table.over}; {evidence}")
+@dataclass(frozen=True)
+class Claim:
+    """A statement, and the rule that checks it against the table of a part."""
+
+    statement: str
+    rule: Rule
+    part: Part = VALIDATION
+
+    def check(self, tables: Mapping[str, Table]) -> Finding:
+        """Return whether the claim holds; without its numbers that is not known."""
+        key = self.part.key
+        statement = f"{self.part.dataset}: {self.statement}"
+        try:
+            table = tables[key]
+            holds, evidence = self.rule(table)
+        except LookupError:
+            return Finding(statement, None, f"the figures of {key} are missing")
+        return Finding(statement, bool(holds), f"{key}, {table.over}; {evidence}")
 
 
 def figures(table: Table, rows: Sequence[str], metric: str = METRIC) -> list[float]:
-    """Return a column's figures of some rows; a LookupError if one is missing or there is none."""
+    """Return a column's numbers for some rows; a LookupError if one is missing or no row given."""
     found = [table.cell(row, metric) for row in rows]
     if not found or None in found:
         raise LookupError(metric)
@@ -49,7 +57,7 @@ def figures(table: Table, rows: Sequence[str], metric: str = METRIC) -> list[flo
 
 
 def in_order(rows: Sequence[str], metric: str = f"{MAIN}-noc") -> Rule:
-    """Return a rule: each row's error is below the next one's."""
+    """Return the rule that each row's error is below the next one's."""
 
     def rule(table: Table) -> tuple[bool, str]:
         errors = figures(table, rows, metric)
@@ -60,7 +68,7 @@ def in_order(rows: Sequence[str], metric: str = f"{MAIN}-noc") -> Rule:
 
 
 def below_all(row: str, others: Sequence[str]) -> Rule:
-    """Return a rule: a row's errors are below those of all the others that there are."""
+    """Return the rule that a row's errors are below those of all others in the table."""
 
     def rule(table: Table) -> tuple[bool, str]:
         names = [r.name for r in table.rows if r.name in others]
@@ -79,7 +87,7 @@ def below_all(row: str, others: Sequence[str]) -> Rule:
 
 
 def two_draws_suffice(table: Table) -> tuple[bool, str]:
-    """Return whether two draws have nearly all that five gain over none."""
+    """Check that two draws gain nearly as much over none as five."""
     none, two, five = figures(table, ["0", "2", "5"])
     text = f"{METRIC}: {none:.2f} without, {two:.2f} after two, {five:.2f} after five draws"
     if five >= none:
@@ -89,7 +97,7 @@ def two_draws_suffice(table: Table) -> tuple[bool, str]:
 
 
 def time_is_linear(table: Table) -> tuple[bool, str]:
-    """Return whether the time of inference grows with superpixels, and no faster."""
+    """Check that the time of inference grows with the number of superpixels, and no faster."""
     names = [row.name for row in table.rows if not row.quoted]
     counts = np.array(figures(table, names, SEGMENTS))
     seconds = np.array(figures(table, names, INFERENCE))
@@ -103,7 +111,7 @@ def time_is_linear(table: Table) -> tuple[bool, str]:
 
 
 def little_difference(most: float) -> Rule:
-    """Return a rule: no two rows differ by more."""
+    """Return the rule that no two rows differ by more than `most` points."""
 
     def rule(table: Table) -> tuple[bool, str]:
         names = [row.name for row in table.rows if not row.quoted]
@@ -118,7 +126,7 @@ def little_difference(most: float) -> Rule:
 
 
 def one_image_suffices(table: Table) -> tuple[bool, str]:
-    """Return whether one training image is about as good as the most there are."""
+    """Check that one training image is about as good as the most there are."""
     sizes = [row.name for row in table.rows if row.name.isdigit()]
     most = max(sizes, key=int, default="")
     if len(sizes) < 2:
@@ -130,7 +138,7 @@ def one_image_suffices(table: Table) -> tuple[bool, str]:
 
 
 def oracle_is_far_below(ours: str, oracle: str) -> Rule:
-    """Return a rule: the oracle's error is at most half of ours."""
+    """Return the rule that the oracle's error is at most half of ours."""
 
     def rule(table: Table) -> tuple[bool, str]:
         error, best = figures(table, [ours, oracle])

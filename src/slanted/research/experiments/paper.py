@@ -1,13 +1,16 @@
-"""The paper's tables: what it prints, in percent, in the order of its columns.
+"""The numbers of the paper's tables, in percent, in the order of their columns.
 
-KITTI: errors above 2, 3, 4, 5 px, each non-occluded and all; Middlebury: 1 to 5 px likewise.
+Columns are errors above 2, 3, 4 and 5 px on KITTI, above 1 to 5 px on Middlebury, each over the
+non-occluded and over all pixels.
 """
 
 from __future__ import annotations
 
-from slanted.research.experiments.plans import KITTI, MIDDLEBURY
+from slanted.research.experiments.data import KITTI, MIDDLEBURY
 
-Figures = dict[str, tuple[float, ...]]
+Row = tuple[float, ...]
+Figures = dict[str, Row]
+"""A row for each dataset."""
 NAN = float("nan")
 
 OURS: Figures = {
@@ -24,7 +27,7 @@ ELAS: Figures = {
     MIDDLEBURY: (7.1, 23.4, 4.7, 17.2, 3.9, 14.3, 3.5, 12.8, 3.2, 11.8),
 }
 
-OTHERS: dict[str, dict[str, tuple[float, ...]]] = {
+OTHERS: dict[str, Figures] = {
     KITTI: {
         "GC+occ": (41.92, 43.64, 34.04, 35.85, 29.79, 31.59, 27.05, 28.82),
         "CostFilter": (28.46, 29.96, 20.74, 22.13, 17.24, 18.47, 15.40, 16.50),
@@ -39,9 +42,9 @@ OTHERS: dict[str, dict[str, tuple[float, ...]]] = {
         "SDM": (12.8, NAN, 9.3, NAN, 8.2, NAN, 7.7, NAN, 7.3, NAN),
     },
 }
-"""Methods that we do not run; on Middlebury without the occluded pixels."""
+"""Methods that we do not run, by dataset; on Middlebury for non-occluded pixels only."""
 
-SEGMENTATION: dict[str, dict[str, tuple[float, tuple[float, ...]]]] = {
+SEGMENTATION: dict[str, dict[str, tuple[float, Row]]] = {
     KITTI: {
         "UCM": (91.7, (58.06, 58.85, 52.13, 52.86, 48.67, 49.35, 46.26, 46.88)),
         "SLIC, fewer": (978.6, (9.21, 11.73, 4.60, 6.75, 3.26, 5.15, 2.63, 4.32)),
@@ -55,7 +58,7 @@ SEGMENTATION: dict[str, dict[str, tuple[float, tuple[float, ...]]]] = {
         "UCM + SLIC": (2042.6, OURS[MIDDLEBURY]),
     },
 }
-"""Mean numbers of superpixels, and errors."""
+"""Mean number of superpixels, and errors, by dataset and method."""
 
 ORACLE: Figures = {
     KITTI: (1.38, 1.70, 1.03, 1.27, 0.90, 1.10, 0.82, 0.99),
@@ -69,7 +72,7 @@ OURS_BESIDE_ORACLE: Figures = {
     KITTI: (9.64, 12.24, 5.14, 7.35, 3.70, 5.63, 2.97, 4.69),
     MIDDLEBURY: OURS[MIDDLEBURY],
 }
-"""On KITTI's training images, where the oracle can be had."""
+"""On KITTI's training images, since only these have the ground truth that an oracle needs."""
 
 TRAINING_SIZE = {
     1: (9.14, 11.49, 4.58, 6.55, 3.23, 4.92, 2.61, 4.09),
@@ -91,8 +94,8 @@ LOSS = {
 }
 
 NOISE = {0.0: (0.44, 0.3), 1.0: (0.80, 0.6), 2.0: (1.37, 1.9), 3.0: (2.24, 5.3), 5.0: (4.40, 8.9)}
-"""By σ: RMS in pixels, wrong boundary labels in percent."""
+"""RMS error in pixels and wrong boundary labels in percent, by σ."""
 
 MINUTES = {300: 2.5, 1200: 5.5}
-"""Of inference on a KITTI image with five draws, by superpixels (§4)."""
+"""Minutes of inference on a KITTI image with five draws, by number of superpixels (§4)."""
 MINUTES_FOR_TWO_DRAWS = 2.2

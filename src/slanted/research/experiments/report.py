@@ -1,9 +1,8 @@
-"""All experiments on one page: self-contained HTML to open or send, and Markdown for the guide."""
+"""All experiments on one page: as a self-contained HTML file, and as Markdown for the guide."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from slanted.io.files import write_bytes
@@ -14,17 +13,17 @@ from slanted.settings import Settings
 TITLE = "slanted: the paper's tables and figures, and ours"
 PRESETS = ("default", "paper")
 GUIDE = (
-    "Each section is one experiment: a sentence on what it shows, tables, plots, and findings, "
-    "most of them the paper's, with a verdict on whether they are true for us.",
+    "Each section is one experiment: a sentence on what it shows, tables, charts, and findings, "
+    "most of them the paper's, with a verdict on whether they hold for us.",
     "out-Npx is the percentage of pixels with ground truth whose disparity is off by more than N "
     "pixels; lower is better. noc counts the pixels that both cameras see, all counts hidden ones "
-    "too. D1-all also wants the error to exceed 5 % of the disparity.",
+    "too. For D1-all the error must also exceed 5 % of the disparity.",
     "Rows in italics, or marked “in the paper”, are printed in Yamaguchi et al., ECCV 2012, on "
     "other data (KITTI 2012 where ours is 2015; other sizes of the Middlebury scenes): compare "
     "orders and shapes, not digits.",
     "Seconds are medians over the frames, of one thread, while other processes measured other "
     "images.",
-    "What could not be measured stands under “Missing”; means are over the frames that all rows "
+    "What could not be measured is listed under “Missing”; means are over the frames that all rows "
     "of a table could be measured on.",
 )
 
@@ -35,7 +34,7 @@ def write_report(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: P
         html.heading(TITLE, 1),
         html.paragraph(origin_text(origin), "faint"),
         html.heading("How to read this", 2, "guide"),
-        html.bullets(map(escape, GUIDE)),
+        html.bullets(GUIDE),
     ]
     findings = _findings(outcomes)
     places = [("findings", "findings")] if findings else []
@@ -46,16 +45,12 @@ def write_report(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: P
         parts += [findings_html(findings)]
     parts += [outcome.html() for outcome in outcomes]
     parts += [html.heading("Settings", 2, "settings")]
-    parts += [
-        f"<details><summary>preset {name}</summary><pre>"
-        f"{escape(Settings.preset(name).to_toml())}</pre></details>"
-        for name in PRESETS
-    ]
+    parts += [html.details(f"preset {k}", Settings.preset(k).to_toml()) for k in PRESETS]
     write_bytes(path, html.page(TITLE, parts).encode())
 
 
 def write_page(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Path) -> None:
-    """Write the Markdown page, and its pictures in a folder beside it of the same name."""
+    """Write the Markdown page, and its pictures to a folder of the same name beside it."""
     folder = path.with_suffix("")
     parts = [
         "# Results",

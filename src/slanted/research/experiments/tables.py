@@ -1,4 +1,4 @@
-"""Tables of figures, in the formats that papers, spreadsheets and programs want."""
+"""Tables of numbers, as Markdown, CSV, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -11,22 +11,12 @@ from typing import Any
 from slanted.output import html
 
 Cell = float | None
-"""None where there is no figure."""
+"""None if there is no number."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table.
-
-    Parameters
-    ----------
-    name
-        Of what was measured.
-    cells
-        One for each column.
-    quoted
-        Whether the figures are somebody else's.
-    """
+    """A row of a table; `quoted` if its numbers are somebody else's."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -35,20 +25,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of figures.
+    """A table of numbers.
 
     Parameters
     ----------
     title
-        What it shows.
+        What the table shows.
     columns
-        Names of the columns, without that of the rows' names.
+        Names of the columns of numbers.
     rows
-        From top to bottom.
+        A cell for each column.
     notes
-        What a reader must know, a sentence each.
+        Sentences for below the table.
     over
-        What the figures are means over, such as "20 frames".
+        What the numbers are means over, such as "20 frames".
     """
 
     title: str
@@ -58,12 +48,12 @@ class Table:
     over: str = ""
 
     def cell(self, row: str, column: str) -> Cell:
-        """Return a figure by the names of its row and column; a LookupError if it is not there."""
+        """Return a number by the names of its row and column; a LookupError if there is none."""
         cells = {r.name: dict(zip(self.columns, r.cells, strict=True)) for r in self.rows}
         return cells[row][column]
 
     def markdown(self) -> str:
-        """Return it with two decimals, its notes below."""
+        """Return the table with two decimals, and its notes below."""
         lines = ["| " + " | ".join(["", *self.columns]) + " |"]
         lines.append("|" + "---|" * (1 + len(self.columns)))
         lines += [
@@ -73,7 +63,7 @@ class Table:
         return "\n\n".join(parts) + "\n"
 
     def csv(self) -> str:
-        """Return it with all digits; missing figures are empty."""
+        """Return the table with all digits; missing numbers are empty."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["", *self.columns])
@@ -82,17 +72,17 @@ class Table:
         return stream.getvalue()
 
     def html(self) -> str:
-        """Return it with two decimals, its notes below."""
+        """Return the table with two decimals, and its notes below."""
         rows = [[row.name, *map(_shown, row.cells)] for row in self.rows]
         quoted = [k for k, row in enumerate(self.rows) if row.quoted]
-        names = [column.replace("px-", "px ") for column in self.columns]  # may be broken there
+        names = [column.replace("px-", "px ") for column in self.columns]  # may break there
         parts = [html.heading(self.title, 3), html.table(["", *names], rows, quoted)]
         return "\n".join([*parts, *(html.paragraph(note, "faint") for note in self.notes)])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the table for JSON."""
         rows = {}
-        for row in self.rows:  # what is no number is none in JSON either
+        for row in self.rows:  # JSON has neither NaN nor infinity
             cells = [c if c is not None and isfinite(c) else None for c in row.cells]
             rows[row.name] = dict(zip(self.columns, cells, strict=True))
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}

@@ -1,7 +1,7 @@
 """Candidates: the current settings, then points spread over the search space.
 
-The points are a Sobol' sequence shifted by a random vector: the first n of them are the same
-however many are asked for, so that a search can be made longer and its log still holds.
+The points are a Sobol' sequence shifted by a random vector. The first n of them do not depend on
+how many are drawn, so a search can be made longer and its log stays valid.
 
 References
 ----------
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 ATTEMPTS = 8
-"""Points tried for each candidate, as some repeat others or do not fit together."""
+"""Points tried per candidate, since some repeat others or are refused by the settings."""
 SHIFT_STREAM, CHANGE_STREAM = 1, 2
-"""Random streams of this module, so that none shares its numbers with another."""
+"""Numbers of the random streams of this module; each is different."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings to be measured.
+    """Settings to measure.
 
     Parameters
     ----------
     number
         0 for the current settings.
     values
-        Of the settings that vary, in the order of the space.
+        Values of the settings that vary, in the order of the space.
     settings
-        All of them.
+        All settings.
     """
 
     number: int
@@ -55,23 +55,23 @@ class Candidate:
 def draw_candidates(
     space: Sequence[Dimension], start: Settings, count: int, change: int | None = None
 ) -> list[Candidate]:
-    """Draw candidates; the seed is that of the settings.
+    """Draw candidates with the seed of the settings.
 
     Parameters
     ----------
     space
         The settings that vary.
     start
-        The current settings: candidate 0, and the value of all that does not vary.
+        The current settings: candidate 0, and the values of all settings that do not vary.
     count
-        How many, candidate 0 included; fewer where the space has no more.
+        The number of candidates, candidate 0 included; there are fewer if the space has no more.
     change
-        In how many settings a candidate differs from the start, chosen at random; None for all.
+        The number of settings, chosen at random, that a candidate changes; None for all.
 
     Raises
     ------
     InputError
-        If `count` or `change` makes no sense, or no point of the space is allowed.
+        If `count` or `change` is out of range, or no point of the space is allowed.
     """
     paths = [dimension.path for dimension in space]
     if not paths or len(set(paths)) < len(paths):
@@ -96,7 +96,7 @@ def draw_candidates(
             continue
         try:
             settings = start.updated(_tree(paths, values))
-        except SettingsError as error:  # settings that bound one another
+        except SettingsError as error:  # some settings limit one another
             refused = error
             continue
         found[values] = Candidate(len(found), values, settings)
@@ -113,13 +113,13 @@ def _points(dimensions: int, count: int, seed: int) -> npt.NDArray[np.float64]:
     from scipy.stats import qmc
 
     shift = np.random.default_rng([seed, SHIFT_STREAM]).random(dimensions)
-    # Scrambling is left to the shift: SciPy's depends on its version.
+    # Shifted instead of scrambled: SciPy's scrambling depends on its version.
     sobol = qmc.Sobol(dimensions, scramble=False).random_base2(int(np.ceil(np.log2(count))))
     return np.asarray((sobol[:count] + shift) % 1.0)
 
 
 def _changed(dimensions: int, change: int | None, seed: int, index: int) -> npt.NDArray[np.bool_]:
-    """Return which settings a point moves."""
+    """Return which settings a point changes."""
     moves = np.ones(dimensions, np.bool_)
     if change is not None:
         rng = np.random.default_rng([seed, CHANGE_STREAM, index])
@@ -129,7 +129,7 @@ def _changed(dimensions: int, change: int | None, seed: int, index: int) -> npt.
 
 
 def _tree(paths: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    """Return dotted names and values as a nested mapping."""
+    """Return values by dotted name as a nested mapping."""
     tree: dict[str, Any] = {}
     for path, value in zip(paths, values, strict=True):
         *sections, name = path.split(".")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a candidate did on a rung.
+    """The standing of a candidate on a rung.
 
     Parameters
     ----------
@@ -47,17 +47,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Rung:
-    """One round.
-
-    Parameters
-    ----------
-    pairs
-        Names of the pairs.
-    standings
-        Of all candidates that were measured, best first.
-    measured
-        How many measurements were made; the others were known.
-    """
+    """A round: its pairs' names, the standings from the best, and how many were measured anew."""
 
     pairs: tuple[str, ...]
     standings: tuple[Standing, ...]
@@ -74,9 +64,9 @@ def successive_halving(
     runner: Runner,
     progress: Callable[[str], None] | None = None,
 ) -> list[Rung]:
-    """Measure all candidates on the first rung's pairs, the best 1/η of them on the next's, ….
+    """Measure all candidates on the pairs of the first rung, the best 1/η on those of the next, ….
 
-    Differs from the reference in that candidate 0, the current settings, always stays: the winner
+    Unlike in the reference, candidate 0, the current settings, always stays, so that the winner
     is compared with it on the same pairs. Ties go to the earlier candidate.
 
     Parameters
@@ -84,22 +74,22 @@ def successive_halving(
     candidates
         In order of their numbers.
     plan
-        The pairs of each rung, of `slanted.research.tuning.objective.rung_pairs`.
+        The pairs of each rung, from `slanted.research.tuning.objective.rung_pairs`.
     targets
         The datasets, their metrics and weights.
     eta
-        One candidate in so many is kept.
+        One candidate in `eta` is kept.
     log
-        Where measurements are kept; what it holds is not measured again.
+        The log of measurements; what it holds is not measured again.
     runner
-        What measures.
+        Makes the measurements.
     progress
         Called with a line after every measurement.
     """
     staying = list(candidates)
     rungs: list[Rung] = []
     for pairs in plan:
-        # Pair by pair: what the candidates share of a pair is then computed once.
+        # Go pair by pair, so that what candidates share on a pair is computed once.
         tasks = [
             Task(candidate, pair)
             for pair in pairs

@@ -1,8 +1,8 @@
 """The log of a search: a CSV table with a row for each candidate and pair.
 
-A row is a fact that does not depend on metric, weights, rungs or split, so all of these may change
-when a search goes on with the log of an earlier one; what a row does depend on, the settings that
-do not vary, the search space and the seed, is told apart by the column ``search``.
+A row does not depend on metric, weights, rungs or split, so these may change when a search
+continues from the log of an earlier one. What a row does depend on (the settings that do not vary,
+the search space and the seed) is in the column ``search``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Key = tuple[int, str]
 
 
 def search_name(start: Settings, space: Sequence[Dimension], change: int | None) -> str:
-    """Return a short name of all that decides what a candidate's number means."""
+    """Return a short digest of what determines the candidate of each number."""
     fixed = [
         (FORMER.get(leaf.path, leaf.path), leaf.value)
         for leaf in leaves(start)
@@ -51,18 +51,18 @@ class TuningLog:
     Parameters
     ----------
     path
-        The CSV file; made if missing, continued if it is of this search.
+        The CSV file; created if missing, continued if it belongs to this search.
     search
-        Of `search_name`.
+        The name of the search, from `search_name`.
     space
-        The settings that vary, a column each.
+        The settings that vary, which are columns.
     candidates
-        Of the search, in order of their numbers.
+        The candidates of the search.
 
     Raises
     ------
     FileError
-        If the file cannot be read or written, or is of another search.
+        If the file cannot be read or written, or belongs to another search.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class TuningLog:
             self._write([])
 
     def append(self, candidate: Candidate, pair: str, measurement: Measurement) -> None:
-        """Add a row, as one write that a kill can cut but not mix with another."""
+        """Add a row in a single write, which a kill can cut but not mix with another."""
         scores = {name: repr(value) for name, value in measurement.scores.items()}
         row = [
             self.search,
@@ -125,7 +125,7 @@ class TuningLog:
                 raise self._unlike(f"line {number} has {len(row)} columns")
             cells = dict(zip(self.columns, row, strict=True))
             found |= self._entry(cells, row, number)
-        if whole != data:  # a row cut by a kill
+        if whole != data:  # a kill cut the last row
             self._write(rows[1:])
         return found
 

@@ -1,8 +1,7 @@
-"""One candidate on one pair, scored as ``slanted evaluate`` does.
+"""Measure one candidate on one pair, scored as by ``slanted evaluate``.
 
-What the candidates of a search have in common is computed once and kept: the matched disparity
-depends on the sections ``rectification`` and ``matching`` only, the segments on these and
-``segmentation``.
+What candidates share is computed once and kept: the matched disparity depends on the sections
+``rectification`` and ``matching`` only, the segments on these and ``segmentation``.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ if TYPE_CHECKING:
     from slanted.matching import DisparityRange
 
 KEPT = 12
-"""Pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
+"""Number of pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """How a candidate did on a pair.
+    """The measurement of a candidate on a pair.
 
     Parameters
     ----------
     scores
-        Of `slanted.evaluation.metrics.evaluate`; empty if the candidate could not be run.
+        Scores of `slanted.evaluation.metrics.evaluate`; empty if the candidate could not be run.
     seconds
-        What these settings take on the pair with one thread, without reading files; stages kept
-        from an earlier candidate count with the time they took then.
+        The time of a run with one thread, without reading files; stages kept from an earlier
+        candidate count with the time that they took then.
     problem
-        Why it could not be run.
+        Why the candidate could not be run.
     """
 
     scores: dict[str, float]
@@ -62,14 +61,14 @@ class _Matched:
 
 
 def measure(frame: Frame, settings: Settings) -> Measurement:
-    """Run the whole pipeline on a frame, on one thread, and score it.
+    """Run the whole pipeline on a frame with one thread, and score it.
 
-    Settings that the pair does not allow, such as more segments than it has room for, are a
-    `Measurement` with a problem; files that cannot be read are an error.
+    Settings that do not fit the pair, such as too many segments, give a `Measurement` with a
+    problem; files that cannot be read raise an error.
     """
     settings = replace(settings, threads=1)
     with warnings.catch_warnings():
-        # `slanted evaluate` says it once; here it would come with every candidate.
+        # Every candidate would repeat the same warning.
         warnings.simplefilter("ignore", SlantedWarning)
         try:
             disparity, seconds = _estimate(frame, settings)
@@ -83,7 +82,7 @@ def measure(frame: Frame, settings: Settings) -> Measurement:
 
 
 def forget() -> None:
-    """Let go of everything kept."""
+    """Drop everything that is kept."""
     for kept in (_images, _grey, _census, _truth, _match, _segment):
         kept.cache_clear()
 
@@ -98,7 +97,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     from slanted.runtime.threads import thread_limit
 
     left, right = _images(frame)
-    if settings.model.pixel_weights:  # which is not kept
+    if settings.model.pixel_weights:  # the confidence of matches is not kept
         result = estimate(left, right, settings)
         return result.disparity, sum(result.seconds.values())
     matched = _match(frame, settings.rectification, settings.matching)

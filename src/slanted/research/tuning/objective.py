@@ -1,4 +1,4 @@
-"""What is to be made small: a metric over the pairs of one or several datasets."""
+"""The objective of a search: a metric over the pairs of one or several datasets."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 DEFAULT_METRIC = "out-3px"
 REGIONS = ("noc", "all")
 ORDER_STREAM = 3
-"""Random stream of the pairs' order."""
+"""Number of the random stream for the order of pairs."""
 
 _RULES = dict.fromkeys(name.rsplit("-", 1)[0] for name in METRIC_NAMES)
 METRICS = tuple(
     name for name in (*_RULES, *METRIC_NAMES) if not name.startswith("density")
-)  # of which more is better, and the result is dense anyway
-"""Metrics to choose from: a rule, meant as the mean of its regions, or a rule and a region."""
+)  # density is no error, and results are dense anyway
+"""Metrics to choose from: a rule, which is the mean over its regions, or a rule and a region."""
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,13 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Unique among all datasets of a search."""
+        """A name that is unique in a search."""
         return f"{self.dataset}/{self.frame.name}"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A dataset to do well on.
-
-    Parameters
-    ----------
-    dataset
-        Its name.
-    frames
-        Its frames.
-    metric
-        One of `METRICS`.
-    weight
-        Of its mean beside those of other datasets.
-    """
+    """A dataset with its frames, a metric of `METRICS`, and the weight of its mean."""
 
     dataset: str
     frames: tuple[Frame, ...]
@@ -73,29 +61,15 @@ class Target:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Its frames as pairs."""
+        """The frames as pairs."""
         return [Pair(self.dataset, frame) for frame in self.frames]
 
 
 def metric_value(metric: str, scores: Mapping[str, float]) -> float:
-    """Return a metric of one pair; a rule without a region is the mean over those there are.
+    """Return a metric of one pair; a rule without a region is the mean over its known regions.
 
-    Parameters
-    ----------
-    metric
-        One of `METRICS`.
-    scores
-        Of `slanted.evaluation.metrics.evaluate`; empty where the candidate failed.
-
-    Returns
-    -------
-    float
-        Infinite where the candidate failed, so that it comes last.
-
-    Raises
-    ------
-    InputError
-        If the metric needs to know what is visible, and the dataset does not say.
+    `scores` are from `slanted.evaluation.metrics.evaluate`, or empty if the candidate failed; the
+    metric is then infinite. An InputError says that the dataset lacks what the metric needs.
     """
     if not scores:
         return math.inf
@@ -113,8 +87,8 @@ def metric_value(metric: str, scores: Mapping[str, float]) -> float:
 def rung_pairs(targets: Sequence[Target], rungs: int, seed: int) -> list[list[Pair]]:
     """Return the pairs of each rung: 1/2^(rungs − 1), …, 1/4, 1/2, all of each dataset.
 
-    They are nested, in a random order that the seed decides, and at least one of each dataset;
-    rungs that would not add a pair are left out.
+    Each rung contains the one before, in a random order given by the seed, with at least one pair
+    of each dataset. Rungs that would not add a pair are left out.
     """
     shuffled = []
     for index, target in enumerate(targets):
@@ -134,7 +108,7 @@ def score(
     pairs: Sequence[Pair],
     scores_of: Callable[[Pair], Mapping[str, float]],
 ) -> tuple[float, dict[str, float]]:
-    """Return the weighted mean over datasets of the mean over pairs, and each dataset's mean."""
+    """Return the weighted mean of the datasets' means over pairs, and these means."""
     means = {}
     for target in targets:
         own = [pair for pair in pairs if pair.dataset == target.dataset]

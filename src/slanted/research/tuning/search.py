@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slanted.errors import InputError
+from slanted import __version__
+from slanted.errors import InputError, plural
+from slanted.io.files import write_bytes
 from slanted.research.tuning.candidates import draw_candidates
 from slanted.research.tuning.halving import Rung, Standing, successive_halving
 from slanted.research.tuning.log import TuningLog, search_name
 from slanted.research.tuning.objective import Target, rung_pairs
 from slanted.research.tuning.runner import runner
+from slanted.research.tuning.search_space import WITHOUT_EFFECT
+from slanted.settings import Settings, leaves
+from slanted.settings.fields import toml_value
 
 if TYPE_CHECKING:
     from slanted.research.tuning.search_space import Dimension
-    from slanted.settings import Settings
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found.
+    """The outcome of a search.
 
     Parameters
     ----------
     paths
         The settings that varied.
     rungs
-        What each rung came to; the last one's best is the winner.
+        The outcome of each rung; the best of the last one is the winner.
     resumed
-        Measurements that the log held at the start.
+        The number of measurements that the log held at the start.
     """
 
     paths: tuple[str, ...]
@@ -39,16 +44,16 @@ class Tuning:
 
     @property
     def winner(self) -> Standing:
-        """The best on all pairs."""
+        """The candidate that is best on all pairs."""
         return self.rungs[-1].standings[0]
 
     @property
     def start(self) -> Standing:
-        """The settings the search began with, on the same pairs."""
+        """The current settings, on the same pairs."""
         return next(s for s in self.rungs[-1].standings if s.candidate.number == 0)
 
     def summary(self) -> dict[str, Any]:
-        """Return scores, values and costs, for JSON."""
+        """Return scores, values and times, for JSON."""
 
         def described(standing: Standing) -> dict[str, Any]:
             return {
@@ -90,8 +95,8 @@ def tune(
 ) -> Tuning:
     """Look for settings with a lower score than the current ones.
 
-    Neither the candidates nor the winner depend on the number of workers, or on how often the
-    search was stopped and taken up again.
+    The outcome does not depend on the number of workers, nor on how often the search was stopped
+    and continued.
 
     Parameters
     ----------
@@ -102,15 +107,15 @@ def tune(
     start
         The current settings, whose seed is also that of the search.
     log
-        CSV table of all measurements; if it exists, the search goes on from it.
+        CSV table of all measurements; if it exists, the search continues from it.
     candidates, change
-        How many to draw, and how many settings each changes; see `draw_candidates`.
+        The number of candidates, and of the settings that each changes; see `draw_candidates`.
     rungs
-        Times that candidates are dropped, and by which the pairs double, plus one.
+        Rounds; the last is on all pairs, and each earlier one on half as many as the next.
     eta
-        Of each rung the best 1/eta stay.
+        The best 1/eta of each rung stay.
     workers
-        Processes, of one thread each.
+        The number of processes, of one thread each.
     progress
         Called with a line after every measurement.
 
@@ -134,3 +139,35 @@ def tune(
             drawn, plan, targets, eta=eta, log=table, runner=running, progress=progress
         )
     return Tuning(tuple(dimension.path for dimension in space), tuple(climbed), resumed)
+
+
+def write_settings(path: Path | str, tuning: Tuning, notes: Sequence[str] = ()) -> None:
+    """Write the winner as TOML, for ``--settings``, with `notes` as comments.
+
+    The file holds the settings that varied and all others that differ from the defaults, so that
+    the preset ``default`` with this file gives the winner.
+    """
+    winner = tuning.winner.candidate.settings
+    head = [
+        f"Found by slanted {__version__}, seed {winner.seed}.",
+        *notes,
+        f"On {plural(len(tuning.rungs[-1].pairs), 'pair')}: {_scores(tuning.winner)}; before: "
+        f"{_scores(tuning.start)}.",
+    ]
+    lines = [f"# {' '.join(line.split())}" for line in head]
+    default = {leaf.path: leaf.value for leaf in leaves(Settings())}
+    chosen = [
+        (*leaf.path.rpartition("."), leaf.value)
+        for leaf in leaves(winner)
+        if (leaf.path in tuning.paths or leaf.value != default[leaf.path])
+        and not leaf.path.startswith(WITHOUT_EFFECT)
+    ]
+    for section, group in groupby(chosen, key=lambda parts: parts[0]):
+        lines += ["", f"[{section}]"] if section else [""]
+        lines += [f"{name} = {toml_value(value)}" for _, _, name, value in group]
+    write_bytes(path, ("\n".join(lines) + "\n").encode())
+
+
+def _scores(standing: Standing) -> str:
+    each = ", ".join(f"{name} {mean:.4f}" for name, mean in standing.means.items())
+    return f"score {standing.score:.4f} ({each}; {standing.seconds:.2f} s a pair)"

@@ -1,7 +1,7 @@
-"""Which settings may vary, and between what values.
+"""The search space: which settings vary, and over what values.
 
-A space is written as text: ``model.truncation=2:6:log`` on the command line, or the same in a TOML
-file laid out as a settings file.
+It is given as text, ``model.truncation=2:6:log`` on the command line, or in a TOML file that is
+laid out like a settings file.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 
 GRAMMAR = "LOW:HIGH, LOW:HIGH:log, or values separated by commas"
 RELATIVE = "x"
-"""Before an end of a range: times the current value."""
+"""Stands before an end of a range that is a multiple of the current value."""
 DIGITS = 4
-"""Significant digits of the values drawn: finer differences are noise, and hard to read."""
+"""Significant digits of drawn values: finer differences are noise and hard to read."""
 UNUSED = {
     "mixture": ("inference.sigma_",),
     "paper": ("inference.mixture_",),
     "paper+incumbent": ("inference.mixture_",),
 }
-"""Settings that each kind of ``inference.proposals`` does not look at."""
+"""Settings that each kind of ``inference.proposals`` ignores."""
 WITHOUT_EFFECT = ("threads", "learning.")
 """Settings that do not change what is estimated."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """A setting that varies.
+    """A setting that varies, over a list of values or over a range.
 
     Parameters
     ----------
     path
-        Its dotted name.
+        The dotted name of the setting.
     values
-        What it may be, if that is a list; then the rest does not matter.
+        The list of values; empty for a range.
     low, high
-        Ends of its range, inclusive.
+        Ends of the range, inclusive.
     log
         Whether to draw evenly in the logarithm.
     whole
-        Whether it takes whole numbers only.
+        Whether only whole numbers are drawn.
     """
 
     path: str
@@ -67,7 +67,7 @@ class Dimension:
         """Return the value at a share of the range, 0 ≤ share < 1."""
         if self.values:
             return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
-        half = 0.5 if self.whole else 0.0  # so that both ends are as likely as the rest
+        half = 0.5 if self.whole else 0.0  # makes both ends as likely as the other numbers
         low, high = self.low - half, self.high + half
         value = low * (high / low) ** share if self.log else low + share * (high - low)
         if self.whole:
@@ -76,21 +76,10 @@ class Dimension:
 
 
 def parse_dimension(path: str, text: str, settings: Settings) -> Dimension:
-    """Read what a setting may be, as in ``2:6:log``, ``x0.5:x2`` or ``800,1200,auto``.
+    """Parse the values of a setting, as in ``2:6:log``, ``x0.5:x2`` or ``800,1200,auto``.
 
-    Parameters
-    ----------
-    path
-        Dotted name of the setting.
-    text
-        What it may be.
-    settings
-        The current settings, to which ``x`` refers.
-
-    Raises
-    ------
-    SettingsError
-        If there is no such setting, or it cannot be what the text says.
+    ``x`` stands for the value in the current `settings`. A SettingsError says that there is no such
+    setting, or that it cannot have such values.
     """
     described, current = _find(path, settings)
     parts = [part.strip() for part in text.split(":")]
@@ -120,13 +109,13 @@ def parse_dimension(path: str, text: str, settings: Settings) -> Dimension:
 
 
 def parse_space(texts: Mapping[str, str], settings: Settings) -> tuple[Dimension, ...]:
-    """Read a space from ``path: text`` pairs; see `parse_dimension`."""
+    """Parse a space from ``path: text`` pairs; see `parse_dimension`."""
     named = current_names(texts)
     return tuple(parse_dimension(path, text, settings) for path, text in named.items())
 
 
 def load_space(path: Path, settings: Settings) -> tuple[Dimension, ...]:
-    """Read a space from a TOML file laid out as a settings file, each value a range or a list."""
+    """Read a space from a TOML file laid out like settings, each value a range or a list."""
     from slanted.io.texts import read_toml
 
     tree = read_toml(path, "ranges of settings in TOML")
@@ -141,7 +130,7 @@ def load_space(path: Path, settings: Settings) -> tuple[Dimension, ...]:
 
 
 def default_space(settings: Settings) -> tuple[Dimension, ...]:
-    """Return the space that ships with slanted, without what the settings do not use."""
+    """Return the space that ships with slanted, without settings that have no effect."""
     text = (resources.files("slanted.research.tuning") / "default_space.toml").read_text("utf-8")
     current = {leaf.path: leaf.value for leaf in leaves(settings)}
     unused = UNUSED[settings.inference.proposals]
@@ -191,7 +180,7 @@ def _listed(path: str, described: Setting, values: list[Any]) -> Dimension:
 
 
 def _end(path: str, described: Setting, text: str, current: Any) -> float:
-    """Read an end of a range; a relative one stays inside what the setting allows."""
+    """Parse an end of a range; a relative one is clipped to what the setting allows."""
     if not text.startswith(RELATIVE):
         return float(check_value(path, described, parse_text(path, described, text)))
     try:

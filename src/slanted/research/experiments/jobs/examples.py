@@ -1,41 +1,38 @@
-"""A picture of one frame: image, disparity, labels and errors (the paper's figure "Examples")."""
+"""A picture of one frame: image, disparity, labels and errors (the paper's Figure 4)."""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from slanted.io.files import file_digest
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Scores
 from slanted.research.experiments.provenance import PACKAGE
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 WIDTH = 620
-"""Pixels of each of the pictures side by side."""
+"""Most pixels across each of the four pictures."""
 QUALITY = 85
 
 
 @dataclass(frozen=True)
 class ExampleJob(FrameJob):
-    """A picture of a frame, and how good it is."""
+    """A picture of a frame, and its scores."""
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return what the pictures are painted with too."""
-        return *super().parts, file_digest(PACKAGE / "output" / "pictures.py")
+        """Return the code that paints the pictures as well."""
+        painters = (PACKAGE / "output" / f"{name}.py" for name in ("pictures", "overlays"))
+        return *super().parts, *map(file_digest, painters)
 
     def run(self) -> Scores:
-        """Return the scores, and ``picture``, a JPEG file in base 64."""
+        """Return the scores, and as ``picture`` a JPEG file in base 64."""
         from slanted.evaluation.metrics import evaluate
         from slanted.images.checks import check_pair
         from slanted.images.colour import as_rgb8
         from slanted.io import read_image
-        from slanted.output.pictures import colour_disparity, colour_error, paint_labels
+        from slanted.output.overlays import paint_labels
+        from slanted.output.pictures import colour_disparity, colour_error, jpeg, mosaic, shrunk
         from slanted.pipeline import estimate
 
         left, right = check_pair(read_image(self.frame.left), read_image(self.frame.right))
@@ -48,18 +45,6 @@ class ExampleJob(FrameJob):
             colour_error(result.disparity, truth),
         )
         scores = evaluate(result.disparity, truth, ground_truth_noc=visible)
-        return {**scores, "picture": _encode(pictures)}
-
-
-def _encode(pictures: tuple[NDArray[np.uint8], ...]) -> str:
-    import cv2
-    import numpy as np
-
-    from slanted.output.pictures import mosaic
-
-    height, width = pictures[0].shape[:2]
-    size = (min(WIDTH, width), round(height * min(WIDTH, width) / width))
-    small = [cv2.resize(picture, size, interpolation=cv2.INTER_AREA) for picture in pictures]
-    bgr = np.ascontiguousarray(mosaic([np.asarray(p, np.uint8) for p in small])[..., ::-1])
-    _, encoded = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-    return base64.b64encode(encoded.tobytes()).decode()
+        whole = mosaic([shrunk(picture, WIDTH) for picture in pictures])
+        encoded = jpeg(whole, 2 * WIDTH, QUALITY)
+        return {**scores, "picture": base64.b64encode(encoded).decode()}

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slanted.errors import plural
 from slanted.io.files import digest
-from slanted.output.text import plural
 from slanted.research.experiments.jobs.frames import frame_digests
 from slanted.research.experiments.measurements import Scores, key_of
 

@@ -1,17 +1,18 @@
-"""Inside the model: colours across boundaries (paper, Figure 3), and how inference converges."""
+"""Experiments on the model: colours across boundaries (paper, Figure 3), and convergence."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.output.plots import Chart, Series
-from slanted.output.text import plural
-from slanted.research.experiments.comparisons import changed
+from slanted.errors import plural
+from slanted.output.charts import Chart, Series
+from slanted.research.experiments.comparisons import DATASETS, changed
+from slanted.research.experiments.data import KITTI, VALIDATION, Context
 from slanted.research.experiments.jobs.model import BINS, KINDS, LOOKS, ColourJob, ConvergenceJob
-from slanted.research.experiments.measurements import problems_of
 from slanted.research.experiments.outcome import Finding, Outcome
-from slanted.research.experiments.plans import KITTI, TEST, VALIDATION, Context
 from slanted.research.experiments.tables import Row, Table
 
 Floats = NDArray[np.float64]
@@ -19,24 +20,22 @@ EDGES = np.arange(BINS) / BINS
 
 
 def colour_statistics(context: Context) -> Outcome:
-    """Return histograms of the χ² distance of colours, by the true kind of boundary."""
+    """Return histograms of the χ² distance of colours, by the true kind of the boundary."""
     tables: dict[str, Table] = {}
     charts: dict[str, Chart] = {}
     found: list[Finding] = []
     missing: list[str] = []
-    for part in (VALIDATION, TEST):
-        frames, gone = context.frames(part)
-        jobs = [ColourJob(part.dataset, frame, changed("paper")) for frame in frames]
-        measured = context.measure(jobs)
-        missing += [*gone, *problems_of(jobs, measured)]
-        scores = [m.scores for m in measured if not m.problem]
-        if not scores:
+    for part in DATASETS:
+        job = partial(ColourJob, part.dataset, settings=changed("paper"))
+        measured, gone = context.measure_frames(part, job)
+        missing += gone
+        if not measured:
             continue
         counts = {
-            kind: np.array([sum(s[f"{kind}-{k}"] for s in scores) for k in range(BINS)], float)
+            kind: np.array([sum(s[f"{kind}-{k}"] for _, s in measured) for k in range(BINS)], float)
             for kind in KINDS
         }
-        tables[part.key] = _colour_table(f"{part.dataset}, {part.split}", len(scores), counts)
+        tables[part.key] = _colour_table(f"{part.dataset}, {part.split}", len(measured), counts)
         charts[part.key] = _colour_chart(f"colour-statistics: {part.dataset}", counts)
         if part.dataset == KITTI:
             found.append(_coplanar_is_alike(counts))
@@ -70,7 +69,7 @@ def _colour_chart(title: str, counts: dict[str, Floats]) -> Chart:
 
 
 def mean_distance(histogram: Floats) -> float:
-    """Return the mean of what was counted, from the middles of the bins."""
+    """Return the mean distance, taking the middle of each bin."""
     middles = EDGES + 0.5 / BINS
     return float(histogram @ middles / histogram.sum()) if histogram.sum() else float("nan")
 
@@ -99,11 +98,9 @@ def _coplanar_is_alike(counts: dict[str, Floats]) -> Finding:
 
 def convergence(context: Context) -> Outcome:
     """Return energy and bound against sweeps, and the gaps of whole runs; not in the paper."""
-    frames, missing = context.frames(VALIDATION)
-    jobs = [ConvergenceJob(VALIDATION.dataset, frame, changed("default")) for frame in frames]
-    measured = context.measure(jobs)
-    missing += problems_of(jobs, measured)
-    scores = [m.scores for m in measured if not m.problem]
+    job = partial(ConvergenceJob, VALIDATION.dataset, settings=changed("default"))
+    measured, missing = context.measure_frames(VALIDATION, job)
+    scores = [found for _, found in measured]
     shows = (
         "The first discrete problem of preset default, followed for longer than the preset does: "
         "energy and lower bound after some sweeps, in percent above the best bound, and how far "

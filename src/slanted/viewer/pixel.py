@@ -1,4 +1,4 @@
-"""What is under the cursor: a pixel, its segment, its plane, and the labels of its boundaries."""
+"""What is known of a pixel: its segment, its plane, and the labels of its boundaries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.output.mesh import LEAST_DISPARITY
-from slanted.output.pictures import shown_labels
+from slanted.output.overlays import shown_labels
 from slanted.regions.edges import edge_numbers
 
 if TYPE_CHECKING:
@@ -25,17 +25,11 @@ NAMES = {
     BoundaryLabel.LEFT_OCCLUSION: "hides it",
     BoundaryLabel.RIGHT_OCCLUSION: "hidden by it",
 }
-"""Of a boundary, as seen from its first segment."""
+"""Names of boundary labels as seen from the first segment."""
 
 
 def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]:
-    """Return all that is known of a pixel, for JSON.
-
-    Raises
-    ------
-    InputError
-        If there is no such pixel.
-    """
+    """Return what is known of a pixel, for JSON; an InputError if it is not in the image."""
     result = frame.result
     height, width = result.disparity.shape
     if not (0 <= u < width and 0 <= v < height):
@@ -55,7 +49,7 @@ def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]
 
 
 def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[str, Any]:
-    """Return what is known of a segment: its plane, its neighbours and its outline."""
+    """Return the plane, the neighbours and the outline of a segment."""
     regions = result.regions
     share = slice(*regions.adjacency_start[segment : segment + 2])
     kinds, neighbours = shown_labels(regions, result.labels), []
@@ -81,28 +75,19 @@ def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[st
 
 
 def outline(regions: Regions, kinds: NDArray[np.int64], segment: int) -> NDArray[np.int64]:
-    """Return the sides of pixels round a segment, straight ones with one label joined.
+    """Return the outline of a segment as straight lines, (K, 5).
 
-    Returns
-    -------
-    NDArray[np.int64]
-        (K, 5) from x, y to x, y, corners of pixels (pixel (u, v) reaches from u to u + 1), and
-        the kind of the boundary, −1 at the image's border.
+    Each row is from x, y to x, y (pixel (u, v) reaches from u to u + 1), and the kind of the
+    boundary, −1 at the image's border.
     """
-    height, width = regions.label_image.shape
-    rows, columns = np.divmod(regions.pixels(segment), width)
+    rows, columns = np.divmod(regions.pixels(segment), regions.label_image.shape[1])
     top, left = int(rows.min()), int(columns.min())
     bottom, right = int(rows.max()) + 1, int(columns.max()) + 1
     around = np.full((bottom - top + 2, right - left + 2), -1, np.int32)
-    y0, x0, y1, x1 = (
-        max(top - 1, 0),
-        max(left - 1, 0),
-        min(bottom + 1, height),
-        min(right + 1, width),
-    )
-    around[y0 - top + 1 : y1 - top + 1, x0 - left + 1 : x1 - left + 1] = regions.label_image[
-        y0:y1, x0:x1
-    ]
+    y0, x0 = max(top - 1, 0), max(left - 1, 0)
+    inside = regions.label_image[y0 : bottom + 1, x0 : right + 1]
+    y, x = y0 - top + 1, x0 - left + 1
+    around[y : y + inside.shape[0], x : x + inside.shape[1]] = inside
     found = [
         _sides(regions, kinds, segment, around, (left, top), upright=True),
         _sides(regions, kinds, segment, around.T, (top, left), upright=False),
@@ -130,7 +115,7 @@ def _sides(
         itself = np.full(int(inside.sum()), segment, np.int32)
         edge = edge_numbers(regions.edges, itself, outside[inside], regions.count)
         kind[inside] = kinds[edge]
-    # Sides come line by line; a new stretch starts where the line, the label or the run ends.
+    # Sides come line by line; a new stretch starts with a new line, a new label or after a gap.
     new = np.ones(len(across) + 1, bool)
     new[1:-1] = (np.diff(across) != 0) | (np.diff(along) != 1) | (np.diff(kind) != 0)
     first = np.flatnonzero(new[:-1])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from partition.label_maps import label_maps
 from slanted.errors import InputError
 from slanted.regions import build_regions
-from slanted.viewer.pointing import describe_pixel, outline
+from slanted.viewer.pixel import describe_pixel, outline
 
 
 def naive_sides(regions, kinds, segment):

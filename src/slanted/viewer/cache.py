@@ -1,4 +1,4 @@
-"""What was made and may be asked for again, within bounds of memory."""
+"""A cache of what was made for frames, within a limit of memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Things made of frames, as many as there is room for; those not asked for longest go first.
+    """Things made for frames; the least recently used are dropped first.
 
     Parameters
     ----------
     most
-        How large all of them may be together; one is always kept.
+        The largest total size; one thing is always kept.
     size
-        How large one is; by default 1, so that `most` is their number.
+        Returns the size of a thing; by default 1, so that `most` is their number.
     """
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda thing: 1) -> None:
@@ -31,10 +31,10 @@ class Cache(Generic[T]):
         return len(self._things)
 
     def get(self, frame: str, name: str, make: Callable[[], T]) -> T:
-        """Return a thing of a frame, made if it is not there.
+        """Return a thing of a frame, and make it if it is missing.
 
-        The page asks for many tiles at once: whoever asks for the same thing waits for the one that
-        makes it, and nobody else does.
+        The page asks for many tiles at once: of those who ask for the same thing one makes it and
+        the others wait, while other things can be had.
         """
         key = (frame, name)
         with self._lock:
@@ -55,7 +55,7 @@ class Cache(Generic[T]):
             return thing
 
     def keep_only(self, frames: Collection[str]) -> None:
-        """Forget what was made of all other frames."""
+        """Drop what was made for all other frames."""
         with self._lock:
             for key in [key for key in self._things if key[0] not in frames]:
                 del self._things[key]

@@ -6,22 +6,26 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import PathArgument, check_size, refuse_without, report_options
+from slanted.cli.options import (
+    PathArgument,
+    check_size,
+    output_option,
+    refuse_without,
+    report_options,
+    scale_option,
+)
 from slanted.cli.progress import Report
-from slanted.errors import FileError
-from slanted.output.text import plural
+from slanted.errors import FileError, plural
 
 
-@click.command(name="report", short_help="Results as one HTML file, for mail or CI.")
+@click.command(name="report", short_help="Write results as one HTML file, for mail or CI.")
 @click.argument("results", nargs=-1, required=True, type=PathArgument, metavar="RESULT...")
-@click.option("-o", "--output", type=PathArgument, default="report.html", show_default=True,
-              metavar="FILE", help="File to write.")  # fmt: skip
+@output_option("report.html", "File to write.", "FILE")
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
 @click.option("--ground-truth", "truths", type=PathArgument, multiple=True, metavar="FILE",
-              help="Ground truth, once for each RESULT and in their order, which adds the "
-              "errors; by default ground_truth.pfm in each RESULT.")  # fmt: skip
-@click.option("--ground-truth-scale", type=float, metavar="S",
-              help="For 8-bit ground truth: pixels = value / S.")  # fmt: skip
+              help="Ground truth, which adds the errors; once for each RESULT, in their order. By "
+              "default ground_truth.pfm in each RESULT.")  # fmt: skip
+@scale_option("--ground-truth")
 @report_options
 def command(
     results: tuple[Path, ...],
@@ -34,9 +38,9 @@ def command(
 ) -> None:
     """Write one HTML file that shows the folders RESULT of `slanted run`.
 
-    It has a page for each pair and a summary with plots, and holds all its pictures: it can be
-    mailed, or kept as an artefact of CI, and needs no network. Of the folder of a `slanted batch`
-    it has one table, a row for each pair.
+    It has a summary with charts and a page for each pair, holds all its pictures and needs no
+    network, so it can be mailed or kept as an artefact of CI. For the folder of a `slanted batch`
+    it is one table with a row for each pair.
     """
     from slanted.batch.report import build_index, is_batch
     from slanted.io import read_bytes, read_disparity, write_bytes
@@ -79,7 +83,7 @@ def command(
             text, shown = build_index(results[0], output.parent, title or TITLE, report.progress)
         else:
             text = build_report(map(entry, range(len(results))), title or TITLE)
-        content = text.encode(errors="backslashreplace")  # names of files may be no text
+        content = text.encode(errors="backslashreplace")  # file names may be no valid text
         write_bytes(output, content)
     size = f"{len(content) / 1e6:.1f} MB"
     report.outcome(

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.output.plots import Chart, Series
-from slanted.output.text import plural
+from slanted.errors import plural
+from slanted.output.charts import Chart, Series
 from slanted.research.experiments import paper
 from slanted.research.experiments.comparisons import changed
+from slanted.research.experiments.data import Context
 from slanted.research.experiments.jobs.noise import NoiseJob
 from slanted.research.experiments.measurements import problems_of
 from slanted.research.experiments.outcome import Finding, Outcome
-from slanted.research.experiments.plans import IN_PAPER, Context
+from slanted.research.experiments.plans import IN_PAPER
 from slanted.research.experiments.tables import Row, Table
 
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 
 SIGMAS = tuple(paper.NOISE)
 TRAIN, TEST = 10, 90
-"""Scenes, as in the paper."""
+"""Numbers of scenes, as in the paper."""
 TRAIN_SEED, TEST_SEED = 1, 0
 WEIGHTS = (1, 2, 3, 5, 8)
-"""Of bdy2, jct, crs and col; seg and bdy1 have 1."""
+"""Weights of bdy2, jct, crs and col to choose from; seg and bdy1 have 1."""
 COLUMNS = ("local fit", "ours", "oracle", "wrong", "flattened")
 
 
 def noise(context: Context) -> Outcome:
-    """Choose weights on the training scenes, and measure the others.
+    """Choose weights on the training scenes, and measure the test scenes.
 
-    The weights are the best of a short list by the mean RMS over all σ, as a stand-in for learning.
+    The weights are the best of a short list by the mean RMS over all σ, instead of learned ones.
     """
     train, test = (min(n, context.limit or n) for n in (TRAIN, TEST))
     trained, problems = _means(context, train, TRAIN_SEED, WEIGHTS)
@@ -45,13 +46,13 @@ def noise(context: Context) -> Outcome:
         rows.append(Row(f"{sigma:g}{IN_PAPER}", (None, rms, None, wrong, None), quoted=True))
     table = Table(
         f"Means over {plural(test, 'scene')} of 320×240 pixels",
-        ("RMS of local fits", "RMS", "RMS of the oracle", "wrong boundaries, %", "hinges "
-         "taken for coplanar"),
+        ("RMS of local fits", "RMS", "RMS of the oracle", "wrong boundaries, %",
+         "hinges taken for coplanar"),
         tuple(rows),
         (
             f"Rows are σ in pixels. Weights of bdy2, jct, crs and col: {weight}, chosen on "
-            f"{plural(train, 'other scene')}; the paper learns them, and its scenes are not to be "
-            "had.",
+            f"{plural(train, 'other scene')}; the paper learns them, and its scenes are not "
+            "available.",
         ),
     )  # fmt: skip
     return Outcome(
@@ -65,16 +66,15 @@ def noise(context: Context) -> Outcome:
 
 
 def settings_for(weight: float) -> Settings:
-    """Return settings with one weight for all that is not a sum over pixels."""
-    names = ("bdy2", "jct", "crs", "col")
-    weights = {f"model__weights__{name}": str(float(weight)) for name in names}
-    return changed("paper", inference__proposals="mixture", inference__sweeps="50", **weights)
+    """Return settings with one weight for all potentials that are no sum over pixels."""
+    weights = {f"model__weights__{name}": float(weight) for name in ("bdy2", "jct", "crs", "col")}
+    return changed("paper", inference__proposals="mixture", inference__sweeps=50, **weights)
 
 
 def _means(
     context: Context, count: int, seed: int, weights: tuple[int, ...]
 ) -> tuple[dict[tuple[int, float], dict[str, float]], list[str]]:
-    """Return the means over scenes, by weight and σ, and what could not be measured."""
+    """Return the means over scenes by weight and σ, and what could not be measured."""
     places = [(weight, sigma) for weight in weights for sigma in SIGMAS]
     jobs = [NoiseJob(seed, k, s, settings_for(w)) for w, s in places for k in range(count)]
     measured = context.measure(jobs)

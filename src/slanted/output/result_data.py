@@ -1,4 +1,4 @@
-"""A result as arrays and JSON: ``result.npz``, ``run.json`` and ``settings.toml``."""
+"""The data of a result on disk: ``result.npz``, ``run.json`` and ``settings.toml``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
 from slanted.io.arrays import StoredArrays
 from slanted.io.image_header import MAX_PIXELS
-from slanted.io.names import RECORD
+from slanted.io.names import ARRAYS, RECORD, SETTINGS
+from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration
@@ -24,17 +25,13 @@ if TYPE_CHECKING:
     from slanted.regions import Regions
     from slanted.result import Result
 
-ARRAYS = "result.npz"
-SETTINGS = "settings.toml"
-LEFT, RIGHT = "left.png", "right.png"
-TRUTH = "ground_truth.pfm"
 EXPECTED = "the arrays of a result"
 BYTES_A_PIXEL = 40
-"""What a result takes in memory when it is read, with the graph of its segments."""
+"""Memory per pixel that reading a result takes, the graph of its segments included."""
 
 
 def json_text(data: Any) -> str:
-    """Return data as JSON, with null for NaN and infinity, which JSON does not know."""
+    """Return data as JSON, with null for NaN and infinity, which JSON does not have."""
     return json.dumps(_only_finite(data), indent=1, allow_nan=False)
 
 
@@ -47,7 +44,7 @@ def _only_finite(data: Any) -> Any:
 
 
 def summarise(result: Result) -> dict[str, Any]:
-    """Return what is worth printing of a result."""
+    """Return the numbers of a result, for ``run.json`` and ``--json``."""
     height, width = result.disparity.shape
     labels = np.bincount(result.labels, minlength=len(BoundaryLabel))
     weights = result.settings.model.weights
@@ -80,7 +77,7 @@ def summarise(result: Result) -> dict[str, Any]:
 
 
 def encode_arrays(result: Result) -> bytes:
-    """Return the arrays from which everything else can be made again, as NPZ."""
+    """Return as NPZ the arrays that everything else can be computed from."""
     inference = result.inference
     stream = io.BytesIO()
     optional: dict[str, Any] = (
@@ -95,7 +92,7 @@ def encode_arrays(result: Result) -> bytes:
         labels=inference.labels,
         initial_planes=inference.initial_planes,
         confidence=inference.confidence,
-        # These follow from the others; the first two are large, and not read again.
+        # These follow from the others and are there for users; only the last two are read back.
         disparity=result.disparity,
         occluded=result.occluded,
         edges=result.regions.edges,
@@ -107,7 +104,7 @@ def encode_arrays(result: Result) -> bytes:
 
 
 def read_result(folder: Path) -> dict[str, Any]:
-    """Read a folder written by `Result.save`, and return the arguments of its `Result`."""
+    """Read a folder that `Result.save` wrote, and return the arguments of `Result`."""
     from slanted.inference.outcome import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
@@ -176,19 +173,14 @@ def _features(folder: Path, record: dict[str, Any]) -> Energies:
 def _iteration(step: dict[str, Any]) -> Iteration:
     from slanted.inference.outcome import Iteration
 
-    return Iteration(
-        float(step["energy"]),
-        float(step["bound"]),
-        int(step["sweeps"]),
-        str(step["rule"]),
-        int(step["segments"]),
-    )
+    kinds = {"energy": float, "bound": float, "sweeps": int, "rule": str, "segments": int}
+    return Iteration(*(kind(step[name]) for name, kind in kinds.items()))
 
 
 def read_segments(stored: StoredArrays) -> Any:
-    """Return the label image of a result, if there is memory for what it is the size of.
+    """Return the label image of a result, if there is memory for a result of its size.
 
-    Zeros pack a thousand to one: a folder of a megabyte can hold an image of a gigabyte, rightly.
+    Zeros compress a thousandfold: an honest file of a megabyte can hold an image of a gigabyte.
     """
     from slanted.runtime.memory import available_bytes
 
@@ -197,7 +189,7 @@ def read_segments(stored: StoredArrays) -> Any:
 
 
 def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
-    """Return the other arrays, or raise a ValueError that names the first that does not fit."""
+    """Return the other arrays; a ValueError names the first that does not fit."""
     n, edges, size = regions.count, regions.number_of_edges, regions.label_image.shape
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "matched": ("f", size),
@@ -224,13 +216,12 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
 def only_inside(folder: Path, *names: str) -> None:
     """Refuse files of a result that are links to somewhere else.
 
-    A folder that somebody sent must not name files of this machine, neither in its record nor by
-    links.
+    A folder from a stranger must not lead to files of this machine.
     """
     for name in names:
         try:
             inside = (folder / name).resolve().is_relative_to(folder.resolve())
-        except (OSError, RuntimeError):  # links that go round in circles
+        except (OSError, RuntimeError):  # a cycle of links
             inside = False
         if not inside:
             raise FileError(
@@ -240,6 +231,4 @@ def only_inside(folder: Path, *names: str) -> None:
 
 def read_record(path: Path) -> dict[str, Any]:
     """Read ``run.json``."""
-    from slanted.io.texts import read_json_object
-
     return read_json_object(path, "the record of a result")

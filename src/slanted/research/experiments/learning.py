@@ -1,0 +1,175 @@
+"""Experiments on learning: training size, ε and task loss (paper §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from slanted.research.experiments import findings, paper
+from slanted.research.experiments.comparisons import changed
+from slanted.research.experiments.data import (
+    KITTI,
+    METRIC,
+    METRICS,
+    TRAINING,
+    VALIDATION,
+    Context,
+)
+from slanted.research.experiments.findings import Claim
+from slanted.research.experiments.jobs.learning import LearningJob
+from slanted.research.experiments.measurements import problems_of
+from slanted.research.experiments.outcome import Outcome
+from slanted.research.experiments.plans import Entry, Plan, run_plan
+from slanted.research.experiments.tables import Row, Table
+
+if TYPE_CHECKING:
+    from slanted.research.experiments.measurements import Scores
+    from slanted.settings import Settings
+
+HAND_SET = {"seg": 1.0, "bdy1": 1.0, "bdy2": 100.0, "jct": 30.0, "crs": 30.0, "col": 20.0}
+"""Where learning starts: the weights of preset ``paper`` before they were learned."""
+FEW = 5
+"""Training images for ε and loss, since ε = 0 takes many steps."""
+QUICK_STEPS = 15
+"""Most evaluations of learning in a quick pass on few images."""
+UNIT, HAND = "all weights 1", "weights set by hand"
+
+
+def training_size(context: Context) -> Outcome:
+    """Make the table "Training set size", with weights that were not learned beside it."""
+    return _learn_and_measure(
+        Study(
+            "training-size",
+            "Error against the number of training images, beside weights that were not learned; "
+            "preset paper otherwise.",
+            {str(n): (n, start()) for n in (1, 5, 10)},
+            {str(n): figures for n, figures in paper.TRAINING_SIZE.items()},
+            Claim("One training image is enough.", findings.one_image_suffices),
+            {UNIT: weighed(dict.fromkeys(HAND_SET, 1.0)), HAND: weighed(HAND_SET)},
+        ),
+        context,
+    )
+
+
+def epsilon(context: Context) -> Outcome:
+    """Make the table "Family of structure prediction problems": from structural SVM to CRF."""
+    errors = [row[METRICS[KITTI].index(METRIC)] for row in paper.EPSILON.values()]
+    rule = findings.little_difference(max(errors) - min(errors))
+    return _learn_and_measure(
+        Study(
+            "epsilon",
+            f"ε = 0 is a structural SVM, 1 a CRF; learned from at most {FEW} images, where the "
+            "paper has 10; preset paper otherwise.",
+            {f"ε = {e:g}": (FEW, start(learning__epsilon=e)) for e in (0.0, 0.5, 1.0)},
+            {f"ε = {e:g}": figures for e, figures in paper.EPSILON.items()},
+            Claim("ε matters no more than in the paper.", rule),
+        ),
+        context,
+    )
+
+
+def loss(context: Context) -> Outcome:
+    """Make the table "Loss functions"."""
+    return _learn_and_measure(
+        Study(
+            "loss",
+            f"Which task loss is learned with, from at most {FEW} images, where the paper has 10; "
+            "preset paper otherwise.",
+            {name: (FEW, start(learning__loss=name)) for name in paper.LOSS},
+            paper.LOSS,
+            Claim("The loss matters little.", findings.little_difference(findings.LITTLE)),
+        ),
+        context,
+    )
+
+
+@dataclass(frozen=True)
+class Study:
+    """Weights to learn and measure.
+
+    Parameters
+    ----------
+    name, shows
+        As in `Outcome`.
+    wanted
+        The number of images to learn from and the settings to learn with, by row.
+    printed
+        The paper's numbers by row.
+    claim
+        The statement to check.
+    others
+        Settings that are measured without learning, by row.
+    """
+
+    name: str
+    shows: str
+    wanted: Mapping[str, tuple[int, Settings]]
+    printed: Mapping[str, tuple[float, ...]]
+    claim: Claim
+    others: Mapping[str, Settings] = field(default_factory=dict)
+
+
+def start(**changes: object) -> Settings:
+    """Return the settings to learn with."""
+    return changed("paper", **_named(HAND_SET), **changes)
+
+
+def weighed(weights: Mapping[str, float]) -> Settings:
+    """Return the preset ``paper`` with other weights."""
+    return changed("paper", **_named(weights))
+
+
+def _named(weights: Mapping[str, float]) -> dict[str, float]:
+    return {f"model__weights__{name}": weight for name, weight in weights.items()}
+
+
+def _learn_and_measure(study: Study, context: Context) -> Outcome:
+    """Learn the weights of every row, then measure them on the validation frames.
+
+    A row that would learn from the same frames as another, because there are no more, is left out.
+    """
+    frames, missing = context.frames(TRAINING)
+    jobs: dict[str, LearningJob] = {}
+    for row, (count, settings) in study.wanted.items():
+        steps = settings.learning.max_steps
+        if context.limit is not None:
+            steps = min(steps, QUICK_STEPS)
+        limited = settings.with_text({"learning.max_steps": str(steps)})
+        job = LearningJob(tuple(frames[:count]), limited, context.folder / "checkpoints")
+        if frames and job not in jobs.values():
+            jobs[row] = job
+    measured = context.measure(list(jobs.values()))
+    missing += problems_of(list(jobs.values()), measured)
+    learned = {
+        str(len(job.frames)) if row.isdigit() else row: found.scores
+        for (row, job), found in zip(jobs.items(), measured, strict=True)
+        if not found.problem
+    }
+    entries = [Entry(row, settings) for row, settings in study.others.items()]
+    for row, scores in learned.items():
+        figures = {KITTI: study.printed[row]} if row in study.printed else {}
+        weights = {key: scores[key] for key in HAND_SET}
+        entries.append(Entry(row, weighed(weights), paper=figures))
+    absent = {row: figures for row, figures in study.printed.items() if row not in learned}
+    plan = Plan(
+        study.name,
+        study.shows,
+        {VALIDATION: entries if learned else []},
+        quoted={KITTI: absent},
+        claims=(study.claim,),
+    )
+    outcome = run_plan(plan, context)
+    tables = dict(outcome.tables)
+    if learned:
+        tables["weights"] = _weights_table(learned, context)
+    return replace(outcome, tables=tables, missing=(*dict.fromkeys(missing), *outcome.missing))
+
+
+def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
+    columns = (*HAND_SET, "evaluations", "seconds")
+    rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
+    notes = ["Evaluations of the objective, and seconds with one thread."]
+    if context.limit is not None:
+        notes.append(f"In a quick pass at most {QUICK_STEPS} evaluations, twice for ε = 0.")
+    return Table("Weights that were learned", columns, rows, tuple(notes))
