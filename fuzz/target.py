@@ -29,24 +29,15 @@ Try = Callable[[Path, bytes], None]
 
 @dataclass(frozen=True)
 class Target:
-    """A parser to fuzz.
-
-    Parameters
-    ----------
-    name
-        For the command line.
-    read
-        Gets a folder of its own and the bytes, writes them to a file and reads it.
-    seeds
-        Makes the first inputs.
-    tokens
-        Words of the format, which mutations may insert.
-    """
+    """A parser to fuzz."""
 
     name: str
     read: Try
+    """Gets a folder of its own and the bytes, writes them to a file and reads it."""
     seeds: Callable[[], list[bytes]]
+    """Makes the first inputs."""
     tokens: tuple[bytes, ...] = ()
+    """Words of the format, which mutations may insert."""
 
 
 def file_target(

@@ -38,21 +38,13 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CalibrationFile:
-    """The fields of a calibration file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        ``"KITTI"``, ``"Middlebury 2014"``, ``"ROS camera_info"`` or ``"OpenCV"``.
-    fields
-        Its fields; values are text, or what YAML makes of them.
-    """
+    """The fields of a calibration file."""
 
     path: Path
     kind: str
+    """``"KITTI"``, ``"Middlebury 2014"``, ``"ROS camera_info"`` or ``"OpenCV"``."""
     fields: Mapping[str, Any]
+    """Values are text, or what YAML makes of it."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.fields

@@ -20,25 +20,16 @@ BOUNDARY_REACH = 2
 
 @dataclass(frozen=True)
 class NoisyScene:
-    """A scene and a sparse, noisy measurement of its disparity.
-
-    Parameters
-    ----------
-    scene
-        The exact scene.
-    disparity
-        (H, W) float32: D(p), NaN where nothing was measured.
-    points
-        (P, 2) int32: the measured pixels (u, v), boundary by boundary.
-    point_edges
-        (P,) int32: the row of `scene.edges` that each point was drawn for. A pixel may serve
-        several boundaries; it has one disparity.
-    """
+    """An exact scene and a sparse, noisy measurement of its disparity."""
 
     scene: Scene
     disparity: npt.NDArray[np.float32]
+    """(H, W) float32: D(p), NaN where nothing was measured."""
     points: Ints
+    """(P, 2) int32: the measured pixels (u, v), boundary by boundary."""
     point_edges: Ints
+    """(P,) int32: the row of `scene.edges` that each point was drawn for. A pixel may be drawn for
+    several boundaries, but has one disparity."""
 
 
 def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:

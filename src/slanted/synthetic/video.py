@@ -12,6 +12,9 @@ from slanted.synthetic.geometry import cast, pixel_grid
 from slanted.synthetic.render import Image, render, sample_textures
 from slanted.synthetic.sampling import Stage, sample_surfaces
 
+MIN_DISPARITY, TEXTURE = 4.0, 110.0
+"""The defaults of `make_scene`."""
+
 
 @dataclass(frozen=True)
 class VideoFrame:
@@ -29,9 +32,7 @@ def make_video(
     frames: int,
     step: float = 0.1,
     objects: int = 5,
-    min_disparity: float = 4.0,
     max_disparity: float = 60.0,
-    texture: float = 110.0,
     noise: float = 4.0,
     seed: int,
 ) -> Iterator[VideoFrame]:
@@ -46,7 +47,7 @@ def make_video(
     step
         Movement of the cameras to the right per frame, in baselines. A point moves to the left by
         as many of its disparities.
-    objects, min_disparity, max_disparity, texture
+    objects, max_disparity
         As for `make_scene`.
     noise
         Standard deviation of Gaussian noise, independent in all images, grey levels.
@@ -54,9 +55,9 @@ def make_video(
         The same seed gives the same video.
     """
     rng = np.random.default_rng(seed)
-    stage = Stage(width, height, float(min_disparity), float(max_disparity))
+    stage = Stage(width, height, MIN_DISPARITY, float(max_disparity))
     surfaces = sample_surfaces(rng, stage, objects=objects, background=None)
-    textures = sample_textures(rng, len(surfaces), amplitude=texture, colour_contrast=1.0)
+    textures = sample_textures(rng, len(surfaces), amplitude=TEXTURE, colour_contrast=1.0)
     u, v = pixel_grid(width, height)
     for number in range(frames):
         seen = [cast(surfaces, u, v, right=right, moved=number * step) for right in (False, True)]

@@ -16,15 +16,7 @@ SPLIT_FILE = "split.json"
 
 @dataclass(frozen=True)
 class Splits:
-    """The splits of a dataset.
-
-    Attributes
-    ----------
-    path
-        The file that names them.
-    names
-        Frame names of each split.
-    """
+    """The frame names of each split of a dataset, and the file that they come from."""
 
     path: Path
     names: dict[str, tuple[str, ...]]
