@@ -1,4 +1,4 @@
-"""The settings tree: ranges, TOML, presets, text values."""
+"""The settings tree: ranges, TOML, presets, and values as text."""
 
 import dataclasses
 

@@ -4,16 +4,9 @@ The tree is the library's argument, the TOML file, the command line (``--set mat
 and the reference in ``docs/settings.md``: a parameter is written down once, with its default, unit,
 range and symbol. Sections check themselves, so a ``Settings`` that exists is valid.
 
-A section lives in the module of its stage:
-
-=============================================  =================================================
-``matching``                                   ``rectification``, ``matching`` and its matchers
-                                               ``matching.sgbm`` and ``matching.census``
-``segmentation``                               ``segmentation``, ``.slic`` and ``.ucm``
-``model``                                      ``model`` and ``model.weights``
-``inference``, ``refinement``, ``tiles``,      the section of that name
-``learning``
-=============================================  =================================================
+A section lives in the module of its stage: `matching` has ``rectification`` and ``matching`` with
+its two matchers, `segmentation` and `model` have theirs with all below them, and `inference`,
+`refinement`, `tiles` and `learning` have the section of their name.
 
 `tree` has the root with ``seed`` and ``threads``, and reads and writes all of it; `fields` says
 what a single setting is, `renames` which settings had another name, and `documentation` writes the

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from slanted.settings import Leaf, Settings, leaves, preset_names
 from slanted.settings.fields import toml_value
+from slanted.settings.renames import RENAMED
 
 HEAD = """# Settings
 
@@ -17,6 +18,12 @@ Give settings as `--set matching.method=sgbm`, as `--matching.method sgbm`, or i
 order preset, file, `--set`, option. `auto` lets slanted choose. The presets show only values that
 differ from the default.
 """
+RENAMES = """## Old names
+
+These still work, with a warning.
+
+| old name | name |
+|---|---|"""
 
 
 def settings_page() -> str:
@@ -30,7 +37,8 @@ def settings_page() -> str:
         settings = list(group)
         parts.append(f"## {section or 'Top level'}\n\n{settings[0].section_doc}\n")
         parts.append("\n".join([head, *(_row(leaf, presets) for leaf in settings)]) + "\n")
-    return "\n".join(parts)
+    rows = [f"| `{old}` | `{new}` |" for old, new in RENAMED.items()]
+    return "\n".join([*parts, RENAMES, *rows]) + "\n"
 
 
 def _values(settings: Settings) -> dict[str, str]:
