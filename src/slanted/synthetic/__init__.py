@@ -8,12 +8,13 @@
 
 from slanted.synthetic.dataset import write_kitti
 from slanted.synthetic.noise import NoisyScene, noise_set, noisy_scene
-from slanted.synthetic.scene import Scene, make_scene
+from slanted.synthetic.scene import Scene, SceneOptions, make_scene
 from slanted.synthetic.video import VideoFrame, make_video
 
 __all__ = [
     "NoisyScene",
     "Scene",
+    "SceneOptions",
     "VideoFrame",
     "make_scene",
     "make_video",

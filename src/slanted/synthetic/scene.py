@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,19 +65,46 @@ class Scene:
     labels: npt.NDArray[np.int8]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneOptions:
+    """What a random scene is like."""
+
+    segments: int = 108
+    """Approximate number of segments of the left image."""
+    objects: int = 5
+    """Number of bodies in front of the background: convex polygons of one plane, or of two planes
+    with a crease."""
+    background: int | None = None
+    """Number of planes of the background, 1 to 3, joined by hinges; None draws it at random."""
+    min_disparity: float = 4.0
+    max_disparity: float = 60.0
+    """Range of the disparities seen in the left image, pixels."""
+    texture: float = 110.0
+    """Largest deviation from a surface's mean colour, grey levels."""
+    colour_contrast: float = 1.0
+    """0 gives all surfaces one mean colour, 1 spreads the colours over the whole range."""
+    noise: float = 0.0
+    """Standard deviation of Gaussian noise, independent in both images, grey levels."""
+
+    def check(self, width: int, height: int) -> None:
+        """Raise InputError unless a scene of this size can be drawn."""
+        check_count("width", width, SMALLEST_SIDE, None)
+        check_count("height", height, SMALLEST_SIDE, None)
+        check_count("segments", self.segments, 1, width * height // PIXELS_PER_SEGMENT)
+        check_count("objects", self.objects, 0, None)
+        if self.background is not None:
+            check_count("background", self.background, 1, 3)
+        # Room for a slanted background and a few bodies, each SEPARATION in front of the last.
+        room = 4.0 * SEPARATION
+        check_number("min_disparity", self.min_disparity, 0.0, width - room)
+        check_number("max_disparity", self.max_disparity, self.min_disparity + room, float(width))
+        check_number("texture", self.texture, 0.0, 255.0)
+        check_number("colour_contrast", self.colour_contrast, 0.0, 1.0)
+        check_number("noise", self.noise, 0.0, math.inf)
+
+
 def make_scene(
-    width: int,
-    height: int,
-    *,
-    segments: int = 108,
-    objects: int = 5,
-    background: int | None = None,
-    min_disparity: float = 4.0,
-    max_disparity: float = 60.0,
-    texture: float = 110.0,
-    colour_contrast: float = 1.0,
-    noise: float = 0.0,
-    seed: int | np.random.SeedSequence,
+    width: int, height: int, *, seed: int | np.random.SeedSequence, **options: Any
 ) -> Scene:
     """Draw a scene of slanted planes and render both views.
 
@@ -84,23 +112,10 @@ def make_scene(
     ----------
     width, height
         Size of the images, pixels.
-    segments
-        Approximate number of segments of the left image.
-    objects
-        Number of bodies in front of the background: convex polygons of one plane, or of two planes
-        with a crease.
-    background
-        Number of planes of the background, 1 to 3, joined by hinges; None draws it at random.
-    min_disparity, max_disparity
-        Range of the disparities seen in the left image, pixels.
-    texture
-        Largest deviation from a surface's mean colour, grey levels.
-    colour_contrast
-        0 gives all surfaces one mean colour, 1 spreads the colours over the whole range.
-    noise
-        Standard deviation of Gaussian noise, independent in both images, grey levels.
     seed
         The same seed gives the same scene on every platform.
+    options
+        Fields of `SceneOptions`.
 
     Raises
     ------
@@ -112,21 +127,26 @@ def make_scene(
     Labels follow from how the scene is built, not from thresholds. Segments of one surface are
     coplanar, those of two surfaces of one body form a hinge, and between two bodies there is an
     occlusion with the later body in front (see `slanted.synthetic.sampling`).
+
+    Examples
+    --------
+    >>> scene = make_scene(96, 64, segments=20, seed=1)
+    >>> scene.left.shape, scene.disparity.shape
+    ((64, 96, 3), (64, 96))
     """
-    _check_counts(width, height, segments, objects, background)
-    _check_disparities(width, min_disparity, max_disparity)
-    _check_appearance(texture, colour_contrast, noise)
+    like = SceneOptions(**options)
+    like.check(width, height)
     rng = _generator(seed)
-    stage = Stage(width, height, float(min_disparity), float(max_disparity))
-    surfaces = sample_surfaces(rng, stage, objects=objects, background=background)
+    stage = Stage(width, height, float(like.min_disparity), float(like.max_disparity))
+    surfaces = sample_surfaces(rng, stage, objects=like.objects, background=like.background)
     textures = sample_textures(
-        rng, len(surfaces), amplitude=texture, colour_contrast=colour_contrast
+        rng, len(surfaces), amplitude=like.texture, colour_contrast=like.colour_contrast
     )
     u, v = pixel_grid(width, height)
     seen = cast(surfaces, u, v, right=False)
     seen_right = cast(surfaces, u, v, right=True)
-    grain = noise * rng.standard_normal((2, height, width, 3))
-    labelled = partition(seen.surface, segments, rng)
+    grain = like.noise * rng.standard_normal((2, height, width, 3))
+    labelled = partition(seen.surface, like.segments, rng)
     centres = _centres(labelled)
     planes, surface_of = _segment_planes(labelled, seen.surface, surfaces, centres)
     edges = adjacent_pairs(labelled)
@@ -198,27 +218,3 @@ def check_number(name: str, value: float, least: float, most: float) -> None:
     if not (number and least <= value <= most):
         bound = f"of at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
         raise InputError(f"{name}: expected a finite number {bound}, got {value!r}.")
-
-
-def _check_counts(
-    width: int, height: int, segments: int, objects: int, background: int | None
-) -> None:
-    check_count("width", width, SMALLEST_SIDE, None)
-    check_count("height", height, SMALLEST_SIDE, None)
-    check_count("segments", segments, 1, width * height // PIXELS_PER_SEGMENT)
-    check_count("objects", objects, 0, None)
-    if background is not None:
-        check_count("background", background, 1, 3)
-
-
-def _check_disparities(width: int, low: float, high: float) -> None:
-    # Room for a slanted background and a few bodies, each SEPARATION in front of the last.
-    room = 4.0 * SEPARATION
-    check_number("min_disparity", low, 0.0, width - room)
-    check_number("max_disparity", high, low + room, float(width))
-
-
-def _check_appearance(texture: float, colour_contrast: float, noise: float) -> None:
-    check_number("texture", texture, 0.0, 255.0)
-    check_number("colour_contrast", colour_contrast, 0.0, 1.0)
-    check_number("noise", noise, 0.0, math.inf)
