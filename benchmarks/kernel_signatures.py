@@ -24,9 +24,9 @@ FILE = ROOT / "src" / "slanted" / "runtime" / "kernel_signatures.json"
 
 def called() -> dict[str, list[list[str]]]:
     """Return the specialisations that small runs called."""
-    import slanted.settings
     from numba.core.dispatcher import Dispatcher
 
+    import slanted.settings
     from slanted.cli.small_runs import small_runs
     from slanted.runtime.kernel_list import type_text
 

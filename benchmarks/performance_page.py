@@ -3,7 +3,8 @@
 python benchmarks/performance_page.py [-o docs/performance.md]
 
 Run the scripts that it has sections for first: speed, memory, scaling, startup, accuracy_per_second
-and roofline. A section whose file is missing says so. The text stands here, the figures in the files.
+and roofline. A section whose file is missing says so. The text stands here, the figures in the
+files.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from common import MADE_UP_SIZE, SMOKE, options, record, told
 from slanted import Settings, estimate
 from slanted.synthetic import make_video
 
-
 SIZE = MADE_UP_SIZE if SMOKE else (480, 320)
 
 
