@@ -104,7 +104,7 @@ def dask_cluster(root: Path, workers: int) -> Iterator[str]:
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 def wait_for(process: subprocess.Popen[str], pattern: str) -> str:

@@ -80,7 +80,7 @@ def measure(folder: Path, browser: str) -> dict[str, float]:
             opened.close()
     finally:
         server.terminate()
-        server.wait(20)
+        server.communicate(timeout=20)
     seconds["open"] = seconds["server"] + seconds["page, picture and mesh"]
     return seconds
 
