@@ -1,12 +1,13 @@
 """Error against time on KITTI, from the fastest settings to the best, beside peers.
 
-python benchmarks/accuracy_per_second.py [--frames 5] [--split validation] [--threads 2] [--points …]
+python benchmarks/accuracy_per_second.py [--frames 5] [--split validation] [--threads 2]
+    [--points NAME ...]
 
-Each point is run on each frame, in turns with SGBM HH (128 disparities). Time is the median ratio to
-it, errors are means over frames. "half size" halves the images, estimates, and enlarges the disparity
-by pixel replication, times two (docs/performance.md); its time includes all of that. Peers are read
-from ``peers/`` beside the data if it is there: errors on the same frames from their CSV file, and
-times with one thread from their README.
+Each point is run on each frame, in turns with SGBM HH (128 disparities). Time is the median ratio
+to it, errors are means over frames. "half size" halves the images, estimates, and enlarges the
+disparity by pixel replication, times two (docs/performance.md); its time includes all of that.
+Peers are read from ``peers/`` beside the data if it is there: errors on the same frames from their
+CSV file, and times with one thread from their README.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """How often boundary labels are right: exact on synthetic scenes, against depth steps on KITTI.
 
 Synthetic: the scene's own segments, and its disparity with Gaussian noise as matches; the share of
-boundaries with the true label. KITTI: planes are fitted to the ground truth in each of our segments.
-Where both planes of a boundary are known and differ by more than 3 px on average along it, there is
-a step, and the nearer segment should occlude the other. Precision is the share of our occlusion
-labels that are such steps with the right side in front; recall is the share of steps that have the
-right label.
+boundaries with the true label. KITTI: planes are fitted to the ground truth in each of our
+segments. Where both planes of a boundary are known and differ by more than 3 px on average along
+it, there is a step, and the nearer segment should occlude the other. Precision is the share of our
+occlusion labels that are such steps with the right side in front; recall is the share of steps that
+have the right label.
 
     python benchmarks/boundary_labels.py [--scenes 30] [--limit 20] [--preset default]
 """

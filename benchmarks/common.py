@@ -1,7 +1,7 @@
 """What benchmarks share: options, data, timing in turns, fresh processes, and a JSON record.
 
-Every script takes ``--smoke``: it then runs in a few seconds on made-up data and records nothing, so
-that a test can see that it still works.
+Every script takes ``--smoke``: it then runs in a few seconds on made-up data and records nothing,
+so that a test can see that it still works.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def write_pair(folder: Path, scene: Scene) -> tuple[Path, Path]:
 
 @cache
 def _made_up_data() -> Path:
-    """Write a frame for each split of KITTI and Middlebury; Middlebury's are in full-size format."""
+    """Write a frame for each split of KITTI and of Middlebury."""
     from slanted.io import write_disparity, write_image
     from slanted.synthetic import make_scene, write_kitti
 

@@ -2,9 +2,9 @@
 
 python benchmarks/hard_pairs.py [--seeds 5] [--first-seed 0] [--methods census sgbm] [--markdown]
 
-The scene is a slanted ground and a fronto-parallel box, or one wall, painted in ways that are hard to
-match. What cannot be known should come out unknown, not as garbage. With --markdown the table for the
-docs is printed, and no JSON.
+The scene is a slanted ground and a fronto-parallel box, or one wall, painted in ways that are hard
+to match. What cannot be known should come out unknown, not as garbage. With --markdown the table
+for the docs is printed, and no JSON.
 """
 
 from __future__ import annotations
@@ -274,10 +274,8 @@ def table(results: dict[str, dict[str, dict[str, float | None]]]) -> str:
 
 def main() -> None:
     """Measure every kind with every method; record, and print the table."""
-    methods = ["census", "sgbm"]
-    arguments = options(
-        __doc__, {"seeds": 1}, seeds=5, first_seed=0, methods=methods, markdown=False
-    )
+    methods, smoke = ["census", "sgbm"], {"seeds": 1, "methods": ["sgbm"]}
+    arguments = options(__doc__, smoke, seeds=5, first_seed=0, methods=methods, markdown=False)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     results = {
         name: {method: measure(kind, method, seeds) for method in arguments.methods}

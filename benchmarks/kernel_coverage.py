@@ -4,10 +4,10 @@ python benchmarks/kernel_coverage.py [--seconds 1.5] [--cut 10] [--file 120] [TE
 
 It runs the tests of all kernels as plain Python (``NUMBA_DISABLE_JIT``) on one thread. A Hypothesis
 test gets no new examples after ``--seconds`` of CPU time. A test that takes more than ``--cut`` is
-cut short, but the lines it reached count. Each file of tests has a process of its own; one that takes
-more than ``--file`` is ended, and the lines its tests reached before count. Both are reported. The
-lines are those inside functions that ``@kernel`` compiles: no imports, no headers, no docstrings. The
-exit code is 1 if a test failed.
+cut short, but the lines it reached count. Each file of tests has a process of its own; one that
+takes more than ``--file`` is ended, and the lines its tests reached before count. Both are
+reported. The lines are those inside functions that ``@kernel`` compiles: no imports, no headers, no
+docstrings. The exit code is 1 if a test failed.
 
 It needs the package ``coverage``, which costs next to nothing from Python 3.12 on.
 """

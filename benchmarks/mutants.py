@@ -4,9 +4,9 @@ python benchmarks/mutants.py [--each 24] [--seed 0] [--only junctions]
 
 It draws faults at random (another comparison, another operator, another number, a statement left
 out, a condition turned round, another label in the junction tables), runs the tests of that module
-with each, and prints which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so nothing
-is compiled, and a fault lives in the memory of one process: no file changes. Mutants that cannot be
-told from the original are listed in `EQUIVALENT` with the reason.
+with each, and prints which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so
+nothing is compiled, and a fault lives in the memory of one process: no file changes. Mutants that
+cannot be told from the original are listed in `EQUIVALENT` with the reason.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -69,13 +70,13 @@ LABELS = {"co": "hi", "hi": "lo", "lo": "ro", "ro": "co"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the module, where, what, and the tree with it."""
+    """A fault: the module, where, what, and a function that gives the module's tree with it."""
 
     module: str
     line: int
     code: str
     what: str
-    tree: ast.Module
+    make_tree: Callable[[], ast.Module]
 
     def __str__(self) -> str:
         return f"{self.module.rpartition('.')[2]}:{self.line}: {self.what}"
@@ -91,11 +92,15 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
     tree, lines = ast.parse(source), source.splitlines()
     for number, node in enumerate(_of_code(tree)):
         for what, change in _changes(node):
-            mutated = copy.deepcopy(tree)
-            change(list(_of_code(mutated))[number])
-            ast.fix_missing_locations(mutated)
             line = getattr(node, "lineno", 1)
-            yield Mutant(module, line, lines[line - 1].strip(), what, mutated)
+            make_tree = partial(_mutated, tree, number, change)
+            yield Mutant(module, line, lines[line - 1].strip(), what, make_tree)
+
+
+def _mutated(tree: ast.Module, number: int, change: Callable[[ast.AST], None]) -> ast.Module:
+    mutated = copy.deepcopy(tree)
+    change(list(_of_code(mutated))[number])
+    return ast.fix_missing_locations(mutated)
 
 
 def _of_code(tree: ast.AST) -> Iterator[ast.AST]:
@@ -221,7 +226,7 @@ class _Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         module.__file__ = str(_source(self.mutant.module))
-        exec(compile(self.mutant.tree, module.__file__, "exec"), module.__dict__)
+        exec(compile(self.mutant.make_tree(), module.__file__, "exec"), module.__dict__)
 
 
 def _source(module: str) -> Path:

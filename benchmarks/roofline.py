@@ -2,17 +2,17 @@
 
 python benchmarks/roofline.py [--repeats 3] [--preset default] [--least 0.005]
 
-The machine: bytes a second when copying an array too large for the caches, and 32-bit lanes a second
-in a loop of fused multiply-adds in registers, with one thread, as Numba compiles them.
+The machine: bytes a second when copying an array too large for the caches, and 32-bit lanes a
+second in a loop of fused multiply-adds in registers, with one thread, as Numba compiles them.
 
 The kernels: one KITTI frame is estimated with one thread, and every kernel that Python calls is
 timed; those that take less than the share ``--least`` of the run are not listed. A kernel's bytes
-are those of its arguments, each array read or written once (or the share of its rows that the kernel
-works on). Arrays that it reads twice or keeps for itself are not counted, so any implementation moves
-at least as much, though a cache is faster than copying. Operations are counted by the formulas in
-`OPERATIONS`, in lanes of 32 bits: an operation on 16 bits is half a lane. The roof is the larger of
-bytes / bandwidth and operations / rate. "percent of roof" is the time at the roof over the time
-measured.
+are those of its arguments, each array read or written once (or the share of its rows that the
+kernel works on). Arrays that it reads twice or keeps for itself are not counted, so any
+implementation moves at least as much, though a cache is faster than copying. Operations are counted
+by the formulas in `OPERATIONS`, in lanes of 32 bits: an operation on 16 bits is half a lane. The
+roof is the larger of bytes / bandwidth and operations / rate. "percent of roof" is the time at the
+roof over the time measured.
 """
 
 from __future__ import annotations

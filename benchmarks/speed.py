@@ -2,9 +2,9 @@
 
 python benchmarks/speed.py [--frames 3] [--scenes 1] [--repeats 5] [--threads 1 2] [--preset NAME]
 
-Warm: both take turns in one process and warm-up turns are dropped. Times are medians, in seconds and
-as ratios to SGBM HH with 128 disparities. Cold: the first run of a fresh process whose kernels are
-in the cache. Imports are not counted; loading kernels and touching new memory are.
+Warm: both take turns in one process and warm-up turns are dropped. Times are medians, in seconds
+and as ratios to SGBM HH with 128 disparities. Cold: the first run of a fresh process whose kernels
+are in the cache. Imports are not counted; loading kernels and touching new memory are.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GROUPS = {"segmentation and regions": ("segmentation", "regions")}
 
 def main() -> None:
     """Measure the first frames of KITTI's validation split and of Middlebury's test scenes."""
-    smoke = {"frames": 1, "repeats": 1, "threads": [1]}
+    smoke = {"frames": 1, "scenes": 0, "repeats": 1, "threads": [1]}
     arguments = options(
         __doc__, smoke, frames=3, scenes=1, repeats=5, threads=[1, 2], preset="default"
     )

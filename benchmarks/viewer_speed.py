@@ -1,12 +1,14 @@
 """How soon a result of 12 megapixels can be looked at, in a real browser without a graphics card.
 
 python benchmarks/viewer_speed.py [--scale 4] [--browser /usr/bin/chromium]
+
+The scale enlarges a scene of 1000×750 pixels: 4 gives 12 megapixels.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,48 +17,35 @@ from pathlib import Path
 
 import numpy as np
 
-from common import record
-from slanted.inference.outcome import Inference, Iteration
-from slanted.io import Calibration
-from slanted.matching import DisparityRange
-from slanted.model.drawing import draw_disparity, hidden_pixels
-from slanted.model.energy import Energies
-from slanted.output.folder import whole_folder, write_result
-from slanted.regions import build_regions
-from slanted.result import Result
-from slanted.settings import Settings
+from common import SMOKE, options, record
+from slanted import Settings, estimate
 from slanted.synthetic import make_scene
 
-WIDTH, HEIGHT, SEGMENTS = 1000, 750, 2400
+WIDTH, HEIGHT, SEGMENTS = (250, 180, 60) if SMOKE else (1000, 750, 2400)
 FLAGS = ("--no-sandbox", "--no-first-run", "--disable-background-networking", "--use-gl=angle",
          "--use-angle=swiftshader", "--enable-unsafe-swiftshader")  # fmt: skip
+QUICK = {
+    "inference.iterations": "1",
+    "inference.particles": "4",
+    "inference.sweeps": "1",
+    "rectification.check": "off",
+    "tiles.above": "1000000000",
+}
+"""The planes are known, so as little inference as possible."""
 
 
 def write_large_result(folder: Path, scale: int) -> None:
-    """Write a scene's own planes, enlarged, as a result: no run of that size is needed."""
+    """Write the result of an enlarged scene whose segments and disparity are given."""
     scene = make_scene(WIDTH, HEIGHT, segments=SEGMENTS, objects=9, max_disparity=75, seed=1)
 
     def enlarged(array: np.ndarray) -> np.ndarray:
         return array.repeat(scale, axis=0).repeat(scale, axis=1)
 
     left, right = enlarged(scene.left), enlarged(scene.right)
-    regions = build_regions(enlarged(scene.segments), left)
-    planes = scene.planes * (1, 1, scale)
-    n, rng = regions.count, np.random.default_rng(0)
-    inference = Inference(
-        planes, scene.labels.astype(np.int32), planes, Energies(*[1.0] * 8), 10.0, 5.0, 8.0,
-        (Iteration(9.0, 8.0, 6, "sweeps", n),), rng.gamma(2, 500, n), 0.3,
-    )  # fmt: skip
-    disparity = draw_disparity(regions, planes)
-    matched = np.where(rng.random(disparity.shape) < 0.9, disparity, np.nan).astype(np.float32)
-    searched = DisparityRange(0, 80 * scale)
-    hidden = hidden_pixels(disparity)
-    result = Result(
-        disparity, matched, hidden, regions, inference, Settings(), {"matching": 1.0}, searched
-    )
-    cameras = Calibration(3500.0, 3500.0, WIDTH * scale / 2, HEIGHT * scale / 2, 0.2)
-    with whole_folder(folder) as staging:
-        write_result(staging, result, left, cameras, {}, right)
+    disparity = enlarged(scene.disparity) * scale
+    disparity[np.random.default_rng(0).random(disparity.shape) < 0.1] = np.nan
+    given = {"disparity": disparity, "segments": enlarged(scene.segments)}
+    estimate(left, right, Settings().with_text(QUICK), **given).save(folder, left, right)
 
 
 def measure(folder: Path, browser: str) -> dict[str, float]:
@@ -65,7 +54,8 @@ def measure(folder: Path, browser: str) -> dict[str, float]:
 
     start = time.perf_counter()
     command = [sys.executable, "-m", "slanted", "view", str(folder), "--no-browser", "--port", "0"]
-    server = subprocess.Popen([*command, "--quiet"], stdout=subprocess.PIPE, text=True)
+    command += ["--fx", "3500", "--baseline", "0.2", "--quiet"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         address = re.search(r"http://\S+", server.stdout.readline()).group()
         seconds = {"server": time.perf_counter() - start}
@@ -90,17 +80,15 @@ def measure(folder: Path, browser: str) -> dict[str, float]:
             opened.close()
     finally:
         server.terminate()
-        server.wait(20)
+        server.communicate(timeout=20)
     seconds["open"] = seconds["server"] + seconds["page, picture and mesh"]
     return seconds
 
 
 def main() -> None:
     """Write a large result, open it and record the seconds."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--scale", type=int, default=4, help="4 gives 12 megapixels")
-    parser.add_argument("--browser", default="/usr/bin/chromium")
-    arguments = parser.parse_args()
+    browser = shutil.which("chromium") or "/usr/bin/chromium"
+    arguments = options(__doc__, {"scale": 1}, scale=4, browser=browser)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "large"
         write_large_result(folder, arguments.scale)

@@ -1,6 +1,11 @@
-"""What benchmarks make of what they measure; that they measure is not tested."""
+"""Every benchmark runs, if only for seconds on made-up data, and has the options it documents."""
 
 import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +14,11 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not shipped")
+SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py") if file.stem != "common")
+PAGES = [*FOLDER.parent.glob("*.md"), *FOLDER.parent.glob("docs/*.md"), FOLDER / "README.md"]
+NEEDS = {"kernel_coverage": "coverage", "viewer_speed": "playwright", "batch_throughput": "dask"}
+APART = ("mutants",)
+"""Scripts that must run before Numba is imported."""
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +27,58 @@ def _importable(monkeypatch):
     yield
     for name in {file.stem for file in FOLDER.glob("*.py")} & set(sys.modules):
         del sys.modules[name]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """Run a script in this process, which has everything imported; return what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name, *arguments):
+        file = str(FOLDER / f"{name}.py")
+        monkeypatch.setattr(sys, "argv", [file, *arguments])
+        try:
+            runpy.run_path(file, run_name="__main__")
+        except SystemExit as ended:
+            assert not ended.code, ended.code
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_script_works(name, run):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    if name == "viewer_speed" and not shutil.which("chromium"):
+        assert "SLANTED_NEEDS_BROWSER" not in os.environ
+        pytest.skip("there is no chromium")
+    if name in APART:
+        command = [sys.executable, str(FOLDER / f"{name}.py"), "--smoke"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    else:
+        run(name, "--smoke")
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in APART])
+def test_options_are_as_documented(name, run):
+    described = run(name, "--help")
+    usage, text = described.split("\n\n", 1)
+    commands = re.findall(rf"python benchmarks/{name}\.py[^`\n]*(?:\n    .*)?", text)
+    for page in PAGES:
+        commands += re.findall(rf"benchmarks/{name}\.py[^`\n]*", page.read_text("utf-8"))
+    for option in re.findall(r"--[\w-]+", " ".join(commands)):
+        assert option in usage, f"{name}: {option}"
+
+
+def test_every_script_is_listed_and_every_name_is_a_script():
+    listed = (FOLDER / "README.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)\.py` \|", listed, re.MULTILINE)
+    for name in SCRIPTS:
+        assert f"| `{name}.py` |" in listed
+    for page in PAGES:
+        for name in re.findall(r"benchmarks/(\w+)\.py", page.read_text("utf-8")):
+            assert name in SCRIPTS, f"{page.name}: {name}"
 
 
 def write(folder, name, results):
