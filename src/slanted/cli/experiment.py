@@ -8,14 +8,7 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    dataset_folder,
-    limit_option,
-    output_option,
-    report_options,
-    workers_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
 from slanted.errors import InputError
 
@@ -37,13 +30,13 @@ NAMES = (
 @click.option("--results", multiple=True, metavar="NAME:PATH",
               help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as "
               "the row NAME of the comparison. Repeatable.")  # fmt: skip
-@output_option("slanted-experiments", "Folder for pages, charts and measurements.")
-@click.option("--page", type=PathArgument, metavar="FILE.md",
+@options.output("slanted-experiments", "Folder for pages, charts and measurements.")
+@click.option("--page", type=options.PATH, metavar="FILE.md",
               help="Also write one Markdown page, with its pictures in a folder beside it."
               )  # fmt: skip
-@limit_option("Use only the first N frames of each dataset.")
-@workers_option("Processes, of one thread each; by default as many as there are cores.")
-@report_options
+@options.limit("Use only the first N frames of each dataset.")
+@options.workers("Processes, of one thread each; by default as many as there are cores.")
+@options.report
 def command(
     names: tuple[str, ...],
     datasets: tuple[str, ...],
@@ -52,8 +45,7 @@ def command(
     page: Path | None,
     limit: int | None,
     workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Run experiments, and write DIR/report.html.
 
@@ -72,7 +64,7 @@ def command(
     from slanted.research.experiments.report import write_page, write_report
 
     chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         compile_kernels(report)
         processes = workers or os.cpu_count() or 1
         frames = f"at most {limit}" if limit else "all"
@@ -119,7 +111,7 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
     expected = f"--data: expected DATASET:PATH with one of {', '.join(known)}"
     found = {}
     for text in datasets:
-        name, path = dataset_folder(text, expected)
+        name, path = options.dataset_folder(text, expected)
         if name not in known:
             raise InputError(f"{expected}, got {text!r}")
         found[name] = Path(path)
@@ -130,7 +122,9 @@ def _results(results: Sequence[str]) -> dict[str, Path]:
     """Return the folders of the user's own results, by the names of their rows."""
     found: dict[str, Path] = {}
     for text in results:
-        name, path = dataset_folder(text, "--results: expected a name and a folder as NAME:PATH")
+        name, path = options.dataset_folder(
+            text, "--results: expected a name and a folder as NAME:PATH"
+        )
         if name in found or "|" in name or not name.isprintable():
             raise InputError(
                 f"--results: expected a name of its own for each folder, without |, got {name!r}"
