@@ -11,18 +11,12 @@ import click
 from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
 from slanted.errors import InputError
-
-NAMES = (
-    *("comparison", "segmentation", "superpixels", "resampling", "training-size", "oracle"),
-    *("noise", "epsilon", "loss", "colour-statistics", "examples"),
-    *("particles", "ablation", "convergence"),
-)
-"""The names in `slanted.research.experiments.catalogue`, which is too slow to import for --help."""
+from slanted.research.experiments.catalogue import MODULES, run_experiment
 
 
 @click.command(name="experiment", short_help="Make the paper's tables and figures, and more.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...",
-                type=click.Choice([*NAMES, "all"]))  # fmt: skip
+                type=click.Choice([*MODULES, "all"]))  # fmt: skip
 @click.option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
               help="A dataset (kitti2015, middlebury) and its folder. Repeatable. By default "
               "those in the folder that the environment variable SLANTED_DATA names."
@@ -58,12 +52,11 @@ def command(
     Each experiment also writes Markdown, CSV, JSON and charts. Every image is measured once and
     kept in DIR/measurements: repeat the command to continue after a stop.
     """  # noqa: D301 - \\b is how click is told not to wrap
-    from slanted.research.experiments.catalogue import EXPERIMENTS
     from slanted.research.experiments.data import Context
     from slanted.research.experiments.provenance import provenance
     from slanted.research.experiments.report import write_page, write_report
 
-    chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
+    chosen = tuple(MODULES) if "all" in names else tuple(dict.fromkeys(names))
     with report:
         compile_kernels(report)
         processes = workers or os.cpu_count() or 1
@@ -79,7 +72,7 @@ def command(
                 _results(results),
                 lambda line, name=name: report.progress(f"{name} {line}"),  # type: ignore[misc]
             )
-            outcomes.append(EXPERIMENTS[name](context))
+            outcomes.append(run_experiment(name, context))
             written += outcomes[-1].write(output, origin)
         write_report(outcomes, origin, output / "report.html")
         if page is not None:

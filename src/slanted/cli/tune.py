@@ -77,7 +77,7 @@ def command(
     Each DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its
     folder. Repeat the command to continue a search that was stopped.
     """
-    from slanted.research.tuning.search import tune, write_settings
+    from slanted.research.tuning.search import Schedule, tune, write_settings
 
     options.check_toml(output)
     log = log or output.with_suffix(".csv")
@@ -88,10 +88,7 @@ def command(
             _space(varied, space, settings),
             settings,
             log,
-            candidates=candidates,
-            change=change,
-            rungs=rungs,
-            eta=eta,
+            schedule=Schedule(candidates, change, rungs, eta),
             workers=workers or settings.threads or os.cpu_count() or 1,
             progress=report.progress,
         )
