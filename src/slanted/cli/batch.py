@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    output_option,
-    refuse_both,
-    report_options,
-    scheduler_option,
-    settings_options,
-    workers_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
 
 if TYPE_CHECKING:
@@ -24,18 +16,18 @@ if TYPE_CHECKING:
 
 
 @click.command(name="batch", short_help="Estimate the disparity of many pairs.")
-@click.argument("source", metavar="FOLDER|MANIFEST", type=PathArgument)
-@output_option("slanted-batch", "Folder for the summary and a folder for each pair.")
-@workers_option("Processes; by default one for each core, or fewer if memory is short. 1 works in "
+@click.argument("source", metavar="FOLDER|MANIFEST", type=options.PATH)
+@options.output("slanted-batch", "Folder for the summary and a folder for each pair.")
+@options.workers("Processes; by default one for each core, or fewer if memory is short. 1 works in "
                 "this process.")  # fmt: skip
-@scheduler_option("Dask scheduler whose workers are used instead")
+@options.scheduler("Dask scheduler whose workers are used instead")
 @click.option("--resume", is_flag=True,
               help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
 @click.option("--sequence", is_flag=True,
               help="The pairs are frames of a video, in the order of their numbers: the planes of "
               "each frame are proposed to the next.")  # fmt: skip
-@settings_options
-@report_options
+@options.settings
+@options.report
 def command(
     settings: Settings,
     source: Path,
@@ -44,8 +36,7 @@ def command(
     scheduler: str | None,
     resume: bool,
     sequence: bool,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Estimate the disparity of many pairs.
 
@@ -59,12 +50,12 @@ def command(
     from slanted.cli.batch_table import BatchTable
     from slanted.io.names import SUMMARY_TABLE
 
-    refuse_both(workers, scheduler)
+    options.refuse_both(workers, scheduler)
     pairs = find_pairs(source, output)
     if scheduler is None:
-        with Report(quiet=quiet, as_json=as_json) as report:
+        with report:
             compile_kernels(report)  # otherwise each worker would compile them all
-    table = BatchTable(quiet=quiet)
+    table = BatchTable(quiet=report.quiet)
     try:
         with table:
             tally = run_batch(
@@ -87,6 +78,6 @@ def command(
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}
     line = f"{tally.done} done, {tally.skipped} done before, {tally.failed} failed"
     line += f" in {tally.seconds:.1f} s; see {output / SUMMARY_TABLE}"
-    Report(quiet=quiet, as_json=as_json).outcome(data, [line])
+    report.outcome(data, [line])
     if tally.failed:
         sys.exit(1)

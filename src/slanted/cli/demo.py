@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slanted.cli.options import output_option, report_options, settings_options
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table, table
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
 
 @click.command(name="demo", short_help="Run on a real pair, with errors and pictures.")
-@output_option("slanted-demo", "Folder to write to.")
-@settings_options
-@report_options
-def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> None:
+@options.output("slanted-demo", "Folder to write to.")
+@options.settings
+@options.report
+def command(settings: Settings, output: Path, report: Report) -> None:
     """Run on Middlebury's Motorcycle, which ships inside scikit-image, and measure the errors.
 
     Writes the disparity in three formats, pictures of the disparity, its errors, planes,
@@ -52,7 +52,7 @@ def command(settings: Settings, output: Path, as_json: bool, quiet: bool) -> Non
     from slanted.research.methods import compute_disparity
 
     check_result_folder(output)
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         left, right, truth = load_motorcycle()
         compile_kernels(report)
         result = estimate(left, right, settings, progress=report.progress)

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    limit_option,
-    refuse_without,
-    report_options,
-    settings_options,
-    split_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError
 
@@ -28,16 +21,16 @@ if TYPE_CHECKING:
 
 @click.command(name="evaluate", short_help="Measure errors against ground truth.")
 @click.argument("what")
-@click.argument("path", type=PathArgument)
-@click.option("--noc", type=PathArgument, metavar="GT", help="Ground truth of visible pixels only.")
+@click.argument("path", type=options.PATH)
+@click.option("--noc", type=options.PATH, metavar="GT", help="Ground truth of visible pixels only.")
 @click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
-@split_option()
+@options.split()
 @click.option("--method", metavar="NAME",
               help="`slanted` for the whole pipeline (the default), or a matcher.")  # fmt: skip
-@limit_option()
+@options.limit()
 @click.option("--sparse", is_flag=True, help="Do not fill a matcher's holes; they count as errors.")
-@settings_options
-@report_options
+@options.settings
+@options.report
 def command(
     settings: Settings,
     what: str,
@@ -48,8 +41,7 @@ def command(
     method: str | None,
     limit: int | None,
     sparse: bool,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Measure errors against ground truth.
 
@@ -59,9 +51,9 @@ def command(
     from slanted.evaluation.datasets import DATASETS, find_frames
     from slanted.research.methods import FULL_MODEL, evaluate_frames
 
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         if what in DATASETS:
-            refuse_without("a disparity map", {"--noc": noc, "--scale": scale})
+            options.refuse_without("a disparity map", {"--noc": noc, "--scale": scale})
             frames = find_frames(what, path, split, limit)
             if method in (None, FULL_MODEL):
                 compile_kernels(report)
@@ -74,7 +66,7 @@ def command(
             raise FileError(what, f"expected a disparity map or a dataset ({known}), found neither")
         else:
             only = {"--split": split, "--limit": limit, "--sparse": sparse, "--method": method}
-            refuse_without("a dataset", only)
+            options.refuse_without("a dataset", only)
             negative = settings.matching.min_disparity < 0
             data = {"result": what, "mean": _evaluate_map(Path(what), path, noc, scale, negative)}
     report.outcome(data, _lines(data["mean"]), always=True)

@@ -8,28 +8,15 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    dataset_folder,
-    limit_option,
-    output_option,
-    report_options,
-    workers_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
 from slanted.errors import InputError
-
-NAMES = (
-    *("comparison", "segmentation", "superpixels", "resampling", "training-size", "oracle"),
-    *("noise", "epsilon", "loss", "colour-statistics", "examples"),
-    *("particles", "ablation", "convergence"),
-)
-"""The names in `slanted.research.experiments.catalogue`, which is too slow to import for --help."""
+from slanted.research.experiments.catalogue import MODULES, run_experiment
 
 
 @click.command(name="experiment", short_help="Make the paper's tables and figures, and more.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...",
-                type=click.Choice([*NAMES, "all"]))  # fmt: skip
+                type=click.Choice([*MODULES, "all"]))  # fmt: skip
 @click.option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
               help="A dataset (kitti2015, middlebury) and its folder. Repeatable. By default "
               "those in the folder that the environment variable SLANTED_DATA names."
@@ -37,13 +24,13 @@ NAMES = (
 @click.option("--results", multiple=True, metavar="NAME:PATH",
               help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as "
               "the row NAME of the comparison. Repeatable.")  # fmt: skip
-@output_option("slanted-experiments", "Folder for pages, charts and measurements.")
-@click.option("--page", type=PathArgument, metavar="FILE.md",
+@options.output("slanted-experiments", "Folder for pages, charts and measurements.")
+@click.option("--page", type=options.PATH, metavar="FILE.md",
               help="Also write one Markdown page, with its pictures in a folder beside it."
               )  # fmt: skip
-@limit_option("Use only the first N frames of each dataset.")
-@workers_option("Processes, of one thread each; by default as many as there are cores.")
-@report_options
+@options.limit("Use only the first N frames of each dataset.")
+@options.workers("Processes, of one thread each; by default as many as there are cores.")
+@options.report
 def command(
     names: tuple[str, ...],
     datasets: tuple[str, ...],
@@ -52,8 +39,7 @@ def command(
     page: Path | None,
     limit: int | None,
     workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Run experiments, and write DIR/report.html.
 
@@ -66,14 +52,13 @@ def command(
     Each experiment also writes Markdown, CSV, JSON and charts. Every image is measured once and
     kept in DIR/measurements: repeat the command to continue after a stop.
     """  # noqa: D301 - \\b is how click is told not to wrap
-    from slanted.research.experiments.catalogue import EXPERIMENTS
     from slanted.research.experiments.data import Context
     from slanted.research.experiments.provenance import provenance
     from slanted.research.experiments.report import write_page, write_report
     from slanted.runtime.threads import core_count
 
-    chosen = NAMES if "all" in names else tuple(dict.fromkeys(names))
-    with Report(quiet=quiet, as_json=as_json) as report:
+    chosen = tuple(MODULES) if "all" in names else tuple(dict.fromkeys(names))
+    with report:
         compile_kernels(report)
         processes = workers or core_count()
         frames = f"at most {limit}" if limit else "all"
@@ -88,7 +73,7 @@ def command(
                 _results(results),
                 lambda line, name=name: report.progress(f"{name} {line}"),  # type: ignore[misc]
             )
-            outcomes.append(EXPERIMENTS[name](context))
+            outcomes.append(run_experiment(name, context))
             written += outcomes[-1].write(output, origin)
         write_report(outcomes, origin, output / "report.html")
         if page is not None:
@@ -120,7 +105,7 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
     expected = f"--data: expected DATASET:PATH with one of {', '.join(known)}"
     found = {}
     for text in datasets:
-        name, path = dataset_folder(text, expected)
+        name, path = options.dataset_folder(text, expected)
         if name not in known:
             raise InputError(f"{expected}, got {text!r}")
         found[name] = Path(path)
@@ -131,7 +116,9 @@ def _results(results: Sequence[str]) -> dict[str, Path]:
     """Return the folders of the user's own results, by the names of their rows."""
     found: dict[str, Path] = {}
     for text in results:
-        name, path = dataset_folder(text, "--results: expected a name and a folder as NAME:PATH")
+        name, path = options.dataset_folder(
+            text, "--results: expected a name and a folder as NAME:PATH"
+        )
         if name in found or "|" in name or not name.isprintable():
             raise InputError(
                 f"--results: expected a name of its own for each folder, without |, got {name!r}"

@@ -8,30 +8,23 @@ from typing import Any
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    calibration_options,
-    load_calibration,
-    output_option,
-    report_options,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report
 from slanted.errors import MissingExtraError, SlantedWarning
 from slanted.io.names import EXPORTS
 
 
 @click.command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
-@click.argument("result", type=PathArgument)
+@click.argument("result", type=options.PATH)
 @click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
-@output_option(None, "Folder to write to; by default the result's own.")
-@calibration_options
-@report_options
+@options.output(None, "Folder to write to; by default the result's own.")
+@options.calibration
+@options.report
 def command(
     result: Path,
     names: tuple[str, ...],
     output: Path | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
     **calibration_values: Any,
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
@@ -48,12 +41,12 @@ def command(
     from slanted.output.folder import check_folder
     from slanted.result_folder import open_result
 
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         folder = result if output is None else output
         check_folder(folder)
         report.progress("reading")
         opened = open_result(result)
-        given = load_calibration(opened.result.disparity.shape[:2], **calibration_values)
+        given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
         source = Exportable(opened.result, opened.left, given or opened.calibration)
         files: dict[str, bytes] = {}
         left_out: dict[str, str] = {}

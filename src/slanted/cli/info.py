@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import PathArgument, json_option
+from slanted.cli import options
 from slanted.cli.progress import Report
 from slanted.errors import one_line
 
 
 @click.command(name="info", short_help="Say what a file, or a result, is.")
-@click.argument("file", type=PathArgument)
-@json_option
+@click.argument("file", type=options.PATH)
+@options.json
 def command(file: Path, as_json: bool) -> None:
     """Print the format, size, range of values and likely meaning of FILE.
 

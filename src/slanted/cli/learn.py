@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import (
-    RecordedCommand,
-    check_toml,
-    command_line,
-    dataset_folder,
-    limit_option,
-    output_option,
-    report_options,
-    scheduler_option,
-    settings_options,
-    split_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, table
 
 if TYPE_CHECKING:
@@ -34,18 +23,20 @@ OF_LEARNING = {
 """Settings with a short option."""
 
 
-@click.command(name="learn", cls=RecordedCommand, short_help="Learn the weights from ground truth.")
+@click.command(
+    name="learn", cls=options.RecordedCommand, short_help="Learn the weights from ground truth."
+)
 @click.argument("dataset", metavar="DATASET:PATH")
-@output_option("weights.toml", "File for the learned weights, for --settings.", "FILE")
-@split_option("train")
-@limit_option()
+@options.output("weights.toml", "File for the learned weights, for --settings.", "FILE")
+@options.split("train")
+@options.limit()
 @click.option("--epsilon", metavar="E", help="1 = conditional random field, 0 = structural SVM.")
 @click.option("--C", "regulariser", metavar="C", help="Weight of the regulariser.")
 @click.option("--loss", metavar="NAME", help="l2, out-2px, out-3px, out-4px or out-5px.")
 @click.option("--restart", is_flag=True, help="Ignore the checkpoint of a run that was stopped.")
-@scheduler_option("Dask scheduler whose workers share the frames")
-@settings_options
-@report_options
+@options.scheduler("Dask scheduler whose workers share the frames")
+@options.settings
+@options.report
 def command(
     settings: Settings,
     dataset: str,
@@ -54,8 +45,7 @@ def command(
     limit: int | None,
     restart: bool,
     scheduler: str | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
     **short: str | None,
 ) -> None:
     """Learn the weights of the energy from the ground truth of a dataset.
@@ -70,11 +60,11 @@ def command(
     from slanted.learning.weights_file import write_weights
     from slanted.output.charts import draw_picture, objective_chart
 
-    check_toml(output)
-    name, folder = dataset_folder(dataset)
+    options.check_toml(output)
+    name, folder = options.dataset_folder(dataset)
     given = {OF_LEARNING[key]: text for key, text in short.items() if text is not None}
     settings = settings.with_text(given)
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         frames = find_frames(name, folder, split, limit)
         learned = learn_weights(
             frames,
@@ -109,7 +99,7 @@ def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> d
     learning = settings.learning
     C = float(len(learned.images)) if learning.C is None else learning.C
     return {
-        "command": command_line(),
+        "command": options.command_line(),
         "version": __version__,
         "dataset": dataset,
         "split": split,

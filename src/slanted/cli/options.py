@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slanted.cli.progress import Report
 from slanted.errors import FileError, SlantedWarning
 from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
 """Settings with an option of their own; every other one is reached by its dotted name."""
 ARGUMENTS = "slanted.arguments"
-PathArgument = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 Command = Callable[..., Any]
 
 
@@ -40,50 +41,56 @@ def command_line() -> str:
     return str(click.get_current_context().meta[ARGUMENTS])
 
 
-def output_option(default: str | None, text: str, metavar: str = "DIR") -> Callable[..., Any]:
+def output(default: str | None, text: str, metavar: str = "DIR") -> Callable[..., Any]:
     """Return the option ``--output``."""
-    return click.option("-o", "--output", type=PathArgument, default=default, metavar=metavar,
+    return click.option("-o", "--output", type=PATH, default=default, metavar=metavar,
                         show_default=default is not None, help=text)  # fmt: skip
 
 
-def limit_option(text: str = "Use only the first N frames.") -> Callable[..., Any]:
+def limit(text: str = "Use only the first N frames.") -> Callable[..., Any]:
     """Return the option ``--limit``."""
     return click.option("--limit", type=click.IntRange(min=1), metavar="N", help=text)
 
 
-def split_option(default: str | None = None) -> Callable[..., Any]:
+def split(default: str | None = None) -> Callable[..., Any]:
     """Return the option ``--split``."""
     return click.option("--split", default=default, show_default=default is not None,
                         metavar="NAME", help="Split of the dataset, from its split.json; `all` "
                         "for all frames.")  # fmt: skip
 
 
-def scale_option(of: str) -> Callable[..., Any]:
+def scale(of: str) -> Callable[..., Any]:
     """Return the option that scales an 8-bit disparity map given by another option."""
     return click.option(f"{of}-scale", type=float, metavar="S",
                         help=f"For an 8-bit {of}: pixels = value / S.")  # fmt: skip
 
 
-def workers_option(text: str) -> Callable[..., Any]:
+def workers(text: str) -> Callable[..., Any]:
     """Return the option ``--workers``."""
     return click.option("--workers", type=click.IntRange(min=1), metavar="N", help=text)
 
 
-def scheduler_option(text: str) -> Callable[..., Any]:
+def scheduler(text: str) -> Callable[..., Any]:
     """Return the option ``--scheduler``."""
     return click.option("--scheduler", metavar="ADDRESS", help=f"{text}, e.g. tcp://host:8786.")
 
 
-def report_options(command: Command) -> Command:
-    """Add ``--json`` and ``--quiet`` to a command."""
-    quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
-    return json_option(quiet(command))
+def report(command: Command) -> Command:
+    """Add ``--json`` and ``--quiet`` to a command, and pass it a ``report``."""
+
+    @functools.wraps(command)
+    def with_report(quiet: bool, as_json: bool, **values: Any) -> Any:
+        return command(report=Report(quiet=quiet, as_json=as_json), **values)
+
+    return json(
+        click.option("--quiet", is_flag=True, help="Print only warnings and errors.")(with_report)
+    )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+json = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 
 
-def settings_options(command: Command) -> Command:
+def settings(command: Command) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
     Later ones win: preset, file, ``--set``, then options by name.
@@ -119,7 +126,7 @@ def settings_options(command: Command) -> Command:
         click.option("--preset", default="default", show_default=True, metavar="NAME",
                      help="`fast` takes less time than `default`, `best` more for a lower energy; "
                      "`paper` reproduces the publication, with far more errors."),
-        click.option("--settings", "settings_file", type=PathArgument, metavar="FILE",
+        click.option("--settings", "settings_file", type=PATH, metavar="FILE",
                      help="TOML file with settings that override the preset's."),
         click.option("--set", "changes", multiple=True, metavar="KEY=VALUE",
                      help="Change any setting; `slanted settings` lists them. Repeatable."),
@@ -130,15 +137,15 @@ def _parameter(path: str) -> str:
     return "setting__" + path.replace(".", "__")
 
 
-def calibration_options(command: Command) -> Command:
+def calibration(command: Command) -> Command:
     """Add the cameras' calibration to a command, as a file or as numbers."""
     return _with_options(command, (
-        click.option("--calib", type=PathArgument, metavar="FILE",
+        click.option("--calib", type=PATH, metavar="FILE",
                      help="Calibration file (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds "
                      "depth and a point cloud."),
         click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
         click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
-        click.option("--calib-right", type=PathArgument, metavar="FILE",
+        click.option("--calib-right", type=PATH, metavar="FILE",
                      help="The right camera's file, for ROS camera_info."),
         click.option("--baseline-unit", type=float, metavar="M",
                      help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),

@@ -6,35 +6,27 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    check_size,
-    output_option,
-    refuse_without,
-    report_options,
-    scale_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report
 from slanted.errors import FileError, plural
 
 
 @click.command(name="report", short_help="Write results as one HTML file, for mail or CI.")
-@click.argument("results", nargs=-1, required=True, type=PathArgument, metavar="RESULT...")
-@output_option("report.html", "File to write.", "FILE")
+@click.argument("results", nargs=-1, required=True, type=options.PATH, metavar="RESULT...")
+@options.output("report.html", "File to write.", "FILE")
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
-@click.option("--ground-truth", "truths", type=PathArgument, multiple=True, metavar="FILE",
+@click.option("--ground-truth", "truths", type=options.PATH, multiple=True, metavar="FILE",
               help="Ground truth, which adds the errors; once for each RESULT, in their order. By "
               "default ground_truth.pfm in each RESULT.")  # fmt: skip
-@scale_option("--ground-truth")
-@report_options
+@options.scale("--ground-truth")
+@options.report
 def command(
     results: tuple[Path, ...],
     output: Path,
     title: str | None,
     truths: tuple[Path, ...],
     ground_truth_scale: float | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Write one HTML file that shows the folders RESULT of `slanted run`.
 
@@ -58,9 +50,9 @@ def command(
         )
     batch = len(results) == 1 and is_batch(results[0])
     if batch:
-        refuse_without("the folder of one result", {"--ground-truth": truths or None})
+        options.refuse_without("the folder of one result", {"--ground-truth": truths or None})
     if not truths:
-        refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
+        options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
     names = [folder.resolve().name for folder in results]
     shown = [
         name if names.count(name) == 1 else str(folder)
@@ -74,11 +66,11 @@ def command(
         truth = opened.truth
         if truths:
             truth = read_disparity(truths[number], scale=ground_truth_scale, allow_negative=True)
-            check_size(truths[number], truth, opened.result.disparity)
+            options.check_size(truths[number], truth, opened.result.disparity)
         report.progress(f"drawing {folder}")
         return Entry(shown[number], opened, truth)
 
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         if batch:
             text, shown = build_index(results[0], output.parent, title or TITLE, report.progress)
         else:

@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    calibration_options,
-    check_size,
-    load_calibration,
-    output_option,
-    read_pair,
-    refuse_both,
-    refuse_without,
-    report_options,
-    scale_option,
-    scheduler_option,
-    settings_options,
-    workers_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table
 
 if TYPE_CHECKING:
@@ -32,25 +18,25 @@ if TYPE_CHECKING:
 
 
 @click.command(name="run", short_help="Estimate the disparity of one pair.")
-@click.argument("left", type=PathArgument)
-@click.argument("right", type=PathArgument)
-@output_option("slanted-out", "Folder to write to.")
-@click.option("--disparity", type=PathArgument, metavar="FILE",
+@click.argument("left", type=options.PATH)
+@click.argument("right", type=options.PATH)
+@options.output("slanted-out", "Folder to write to.")
+@click.option("--disparity", type=options.PATH, metavar="FILE",
               help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
               "instead of the matcher's.")  # fmt: skip
-@scale_option("--disparity")
-@click.option("--valid", type=PathArgument, metavar="FILE",
+@options.scale("--disparity")
+@click.option("--valid", type=options.PATH, metavar="FILE",
               help="Image that is non-zero where --disparity is valid.")  # fmt: skip
-@click.option("--segments", type=PathArgument, metavar="FILE",
+@click.option("--segments", type=options.PATH, metavar="FILE",
               help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
               "superpixels.")  # fmt: skip
 @click.option("--stop-after", type=click.Choice(["matching"]),
               help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
-@workers_option("Processes that share the tiles of a large image; by default this one.")
-@scheduler_option("Dask scheduler whose workers share the tiles")
-@calibration_options
-@settings_options
-@report_options
+@options.workers("Processes that share the tiles of a large image; by default this one.")
+@options.scheduler("Dask scheduler whose workers share the tiles")
+@options.calibration
+@options.settings
+@options.report
 def command(
     settings: Settings,
     left: Path,
@@ -63,8 +49,7 @@ def command(
     stop_after: str | None,
     workers: int | None,
     scheduler: str | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
@@ -82,15 +67,17 @@ def command(
         needs = {"disparity": disparity, "segments": segments, **calibration_values}
         needs |= {"workers": workers, "scheduler": scheduler}
         named = {f"--{name.replace('_', '-')}": value for name, value in needs.items()}
-        refuse_without("the stages after matching", named)
+        options.refuse_without("the stages after matching", named)
     if disparity is None:
-        refuse_without("--disparity", {"--valid": valid, "--disparity-scale": disparity_scale})
+        options.refuse_without(
+            "--disparity", {"--valid": valid, "--disparity-scale": disparity_scale}
+        )
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
-    with Report(quiet=quiet, as_json=as_json) as report:
-        images, names = read_pair(left, right)
-        calibration = load_calibration(images[0].shape[:2], **calibration_values)
+    with report:
+        images, names = options.read_pair(left, right)
+        calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
         if disparity is not None:
@@ -98,7 +85,7 @@ def command(
         believed = None if valid is None else read_image(valid)
         labels = None if segments is None else read_labels(segments)
         for file, array in ((disparity, given), (valid, believed), (segments, labels)):
-            check_size(file, array, images[0])
+            options.check_size(file, array, images[0])
         check_result_folder(output)
         compile_kernels(report)
         if stop_after is not None:
@@ -145,7 +132,7 @@ def _tile_workers(
     from slanted.runtime.threads import core_count
     from slanted.runtime.workers import open_backend
 
-    refuse_both(workers, scheduler)
+    options.refuse_both(workers, scheduler)
     if scheduler is None and (workers or 1) == 1:
         return nullcontext()
     threads = settings.threads or max(1, core_count() // (workers or 1))

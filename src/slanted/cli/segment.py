@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    check_size,
-    output_option,
-    refuse_without,
-    report_options,
-    scale_option,
-    settings_options,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
@@ -24,21 +16,20 @@ if TYPE_CHECKING:
 
 
 @click.command(name="segment", short_help="Cut one image into superpixels.")
-@click.argument("image", type=PathArgument)
-@output_option("slanted-segments", "Folder to write to.")
-@click.option("--disparity", type=PathArgument, metavar="FILE",
+@click.argument("image", type=options.PATH)
+@options.output("slanted-segments", "Folder to write to.")
+@click.option("--disparity", type=options.PATH, metavar="FILE",
               help="Initial disparity, for segmentation.method=slic+disparity.")  # fmt: skip
-@scale_option("--disparity")
-@settings_options
-@report_options
+@options.scale("--disparity")
+@options.settings
+@options.report
 def command(
     settings: Settings,
     image: Path,
     output: Path,
     disparity: Path | None,
     disparity_scale: float | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Cut IMAGE into superpixels; write labels, pictures and, for UCM methods, the contour map.
 
@@ -58,15 +49,15 @@ def command(
     if disparity is None and chosen.method == "slic+disparity":
         chosen = dataclasses.replace(chosen, method="slic")  # one image has no disparity to see
     if chosen.method != "slic+disparity":
-        refuse_without("segmentation.method=slic+disparity", {"--disparity": disparity})
+        options.refuse_without("segmentation.method=slic+disparity", {"--disparity": disparity})
     if disparity is None:
-        refuse_without("--disparity", {"--disparity-scale": disparity_scale})
-    with Report(quiet=quiet, as_json=as_json) as report:
+        options.refuse_without("--disparity", {"--disparity-scale": disparity_scale})
+    with report:
         pixels = check_image(str(image), read_image(image))
         given = None
         if disparity is not None:
             given = read_disparity(disparity, scale=disparity_scale)
-        check_size(disparity, given, pixels)
+        options.check_size(disparity, given, pixels)
         report.progress("segmentation")
         ucm = None
         if "ucm" in chosen.method:

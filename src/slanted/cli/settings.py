@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slanted.cli.options import settings_options
+from slanted.cli import options
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
 @click.command(name="settings", short_help="List every setting with its meaning.")
-@settings_options
+@options.settings
 def command(settings: Settings) -> None:
     """Print all settings as TOML with their documentation, ready for --settings FILE."""
     click.echo(settings.to_toml(documented=True), nl=False)

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    RecordedCommand,
-    assignments,
-    check_toml,
-    command_line,
-    dataset_folder,
-    limit_option,
-    output_option,
-    report_options,
-    settings_options,
-    split_option,
-    workers_option,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, table
 from slanted.errors import InputError
 
@@ -32,16 +19,18 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-@click.command(name="tune", cls=RecordedCommand, short_help="Look for better settings on datasets.")
+@click.command(
+    name="tune", cls=options.RecordedCommand, short_help="Look for better settings on datasets."
+)
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET:PATH...")
-@output_option("slanted-tuned.toml", "File for the settings found, for --settings.", "FILE")
-@click.option("--log", type=PathArgument, metavar="FILE",
+@options.output("slanted-tuned.toml", "File for the settings found, for --settings.", "FILE")
+@click.option("--log", type=options.PATH, metavar="FILE",
               help="Table of all measurements; an existing one is continued. By default the "
               "output's name with .csv.")  # fmt: skip
 @click.option("--vary", "varied", multiple=True, metavar="KEY=RANGE",
               help="A setting and its values: LOW:HIGH, LOW:HIGH:log, x0.5:x2 (times the current "
               "value) or A,B,C. Repeatable.")  # fmt: skip
-@click.option("--space", type=PathArgument, metavar="FILE",
+@click.option("--space", type=options.PATH, metavar="FILE",
               help="The same as a TOML file, laid out like settings. Without --vary and --space, "
               "settings of the model and of inference vary.")  # fmt: skip
 @click.option("--candidates", type=click.IntRange(min=2), default=32, show_default=True,
@@ -59,11 +48,11 @@ if TYPE_CHECKING:
               "both. [default: out-3px]")  # fmt: skip
 @click.option("--weight", "weights", multiple=True, metavar="DATASET=W",
               help="Weight of a dataset's mean; by default 1.")  # fmt: skip
-@split_option("train")
-@limit_option("Use only the first N frames of each dataset.")
-@workers_option("Processes, of one thread each; by default as many as --threads.")
-@settings_options
-@report_options
+@options.split("train")
+@options.limit("Use only the first N frames of each dataset.")
+@options.workers("Processes, of one thread each; by default as many as --threads.")
+@options.settings
+@options.report
 def command(
     settings: Settings,
     datasets: tuple[str, ...],
@@ -80,35 +69,31 @@ def command(
     split: str,
     limit: int | None,
     workers: int | None,
-    as_json: bool,
-    quiet: bool,
+    report: Report,
 ) -> None:
     """Look for settings with fewer errors, starting from the current ones.
 
     Each DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its
     folder. Repeat the command to continue a search that was stopped.
     """
-    from slanted.research.tuning.search import tune, write_settings
+    from slanted.research.tuning.search import Schedule, tune, write_settings
     from slanted.runtime.threads import core_count
 
-    check_toml(output)
+    options.check_toml(output)
     log = log or output.with_suffix(".csv")
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         targets = _targets(datasets, split, limit, metrics, weights)
         tuning = tune(
             targets,
             _space(varied, space, settings),
             settings,
             log,
-            candidates=candidates,
-            change=change,
-            rungs=rungs,
-            eta=eta,
+            schedule=Schedule(candidates, change, rungs, eta),
             workers=workers or settings.threads or core_count(),
             progress=report.progress,
         )
         used = "; ".join(f"{t.dataset}, {t.metric}, weight {t.weight:g}" for t in targets)
-        notes = [command_line(), f"Split {split}: {used}."]
+        notes = [options.command_line(), f"Split {split}: {used}."]
         write_settings(output, tuning, notes)
     data = {**tuning.summary(), "output": str(output), "log": str(log)}
     report.outcome(data, [*_lines(tuning), f"wrote {output} and {log}"], always=True)
@@ -137,7 +122,7 @@ def _targets(
 
     folders: dict[str, str] = {}
     for text in datasets:
-        name, folder = dataset_folder(text)
+        name, folder = options.dataset_folder(text)
         if name in folders:
             raise click.UsageError(f"{name}: expected each dataset once, got it twice")
         folders[name] = folder
@@ -166,7 +151,7 @@ def _targets(
 def _assignments(option: str, texts: Sequence[str]) -> dict[str, str]:
     """Return values by key, each of which may be given once."""
     found: dict[str, str] = {}
-    for key, value in assignments(option, texts):
+    for key, value in options.assignments(option, texts):
         if key in found:
             raise click.UsageError(f"{option}: expected {key} once, got it twice")
         found[key] = value

@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slanted.cli.options import (
-    PathArgument,
-    calibration_options,
-    check_size,
-    load_calibration,
-    read_pair,
-    refuse_without,
-    scale_option,
-    settings_options,
-)
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
 
 if TYPE_CHECKING:
@@ -30,11 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
-@click.argument("target", nargs=-1, required=True, type=PathArgument, metavar="RESULT|LEFT RIGHT")
-@click.option("--ground-truth", type=PathArgument, metavar="FILE",
+@click.argument("target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|LEFT RIGHT")
+@click.option("--ground-truth", type=options.PATH, metavar="FILE",
               help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
               "in RESULT.")  # fmt: skip
-@scale_option("--ground-truth")
+@options.scale("--ground-truth")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
               help="Address to listen on; any other one lets other machines in.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N",
@@ -45,8 +36,8 @@ if TYPE_CHECKING:
               )  # fmt: skip
 @click.option("--browser/--no-browser", default=True,
               help="Open the page, or only print its address.")  # fmt: skip
-@calibration_options
-@settings_options
+@options.calibration
+@options.settings
 @click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
 def command(
     settings: Settings,
@@ -73,13 +64,13 @@ def command(
     require_viewer()
     truth = None
     if ground_truth is None:
-        refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
+        options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
     else:
         truth = read_disparity(ground_truth, scale=ground_truth_scale, allow_negative=True)
 
     def check_truth(image: Any) -> None:
         if truth is not None:
-            check_size(ground_truth, truth, image)
+            options.check_size(ground_truth, truth, image)
 
     # Whatever can be refused is refused before a run that takes minutes.
     with closing(bind(host, port)) as listening:
@@ -123,14 +114,14 @@ def _open(
         report.progress(f"reading {target[0]}")
         opened = open_result(target[0])
         check_truth(opened.result.disparity)
-        given = load_calibration(opened.result.disparity.shape[:2], **calibration_values)
+        given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
         return dataclasses.replace(opened, calibration=given or opened.calibration), []
     if len(target) != 2:
         raise click.UsageError(
             f"expected the folder of a result, or LEFT and RIGHT, got {len(target)} paths"
         )
-    images, names = read_pair(*target)
-    calibration = load_calibration(images[0].shape[:2], **calibration_values)
+    images, names = options.read_pair(*target)
+    calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
     check_truth(images[0])
     compile_kernels(report)
     snapshots: list[Snapshot] = []

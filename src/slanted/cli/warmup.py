@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from slanted.cli.options import report_options
+from slanted.cli import options
 from slanted.cli.progress import Report, compile_listed
 
 
 @click.command(name="warmup", short_help="Compile all kernels ahead of the first run.")
-@report_options
-def command(as_json: bool, quiet: bool) -> None:
+@options.report
+def command(report: Report) -> None:
     """Compile all kernels and keep them, then try each preset on a small synthetic pair.
 
     Without this command the first run compiles them. They are kept in NUMBA_CACHE_DIR if that is
@@ -25,7 +25,7 @@ def command(as_json: bool, quiet: bool) -> None:
     from slanted.runtime.compilation import cache_home
 
     start = time.perf_counter()
-    with Report(quiet=quiet, as_json=as_json) as report:
+    with report:
         folder = cache_home()
         compiled, seconds = compile_listed(report)
         small_runs(report.progress)

@@ -33,24 +33,14 @@ class Swatch:
 
 @dataclass(frozen=True, eq=False)
 class Legend:
-    """What the colours of a picture mean.
+    """What the colours of a picture mean."""
 
-    Parameters
-    ----------
-    title
-        What is shown, and its unit.
-    bar
-        (K, 3) uint8 colours from low to high; none for a picture without a scale.
-    ticks
-        Places along the bar, 0 … 1, and what to write there.
-    swatches
-        Colours with a meaning of their own.
-    """
-
-    title: str
+    title: str  # what is shown, and its unit
+    # (K, 3) uint8 colours from low to high; none for a picture without a scale
     bar: NDArray[np.uint8] | None = None
+    # places along the bar, 0 … 1, and what to write there
     ticks: tuple[tuple[float, str], ...] = ()
-    swatches: tuple[Swatch, ...] = field(default=())
+    swatches: tuple[Swatch, ...] = field(default=())  # colours with a meaning of their own
 
     def as_data(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""

@@ -25,27 +25,15 @@ MOST_DRAWN = 3
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What stays the same however often inference runs.
-
-    Parameters
-    ----------
-    name
-        The name that the page shows.
-    left, right
-        The pair. Without the left image grey is shown, and without both nothing can be run again.
-    calibration
-        The calibration, if it is known.
-    truth
-        Ground truth, if there is any; NaN where unknown.
-    scale
-        Ends of the scale of disparities, shared by all frames so that they can be compared.
-    """
+    """What stays the same however often inference runs."""
 
     name: str
+    # without the left image grey is shown, and without both nothing can be run again
     left: Image | None
     right: Image | None
     calibration: Calibration | None
-    truth: NDArray[np.float32] | None
+    truth: NDArray[np.float32] | None  # ground truth, if there is any; NaN where unknown
+    # ends of the scale of disparities, shared by all frames so that they can be compared
     scale: tuple[float, float]
 
     def source(self, result: Result) -> Exportable:
@@ -55,33 +43,16 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A state of a run.
+    """A state of a run."""
 
-    Parameters
-    ----------
-    key
-        What the page asks for; no other state, even of another server, has the same key.
-    title
-        The name that the page shows.
-    final
-        The result of the run.
-    segments
-        The number of segments.
-    energy
-        The weighted energy, if known.
-    snapshot
-        The state, if it is not the final one.
-    drawn
-        Recently shown states, shared by the frames of a run: the maps of one take 60 MB at 12
-        megapixels.
-    """
-
-    key: str
+    key: str  # what the page asks for; no other state, even of another server, has the same key
     title: str
-    final: Result
+    final: Result  # of the run
     segments: int
-    energy: float | None
-    snapshot: Snapshot | None = None
+    energy: float | None  # the weighted energy, if known
+    snapshot: Snapshot | None = None  # the state, if it is not the final one
+    # recently shown states, shared by the frames of a run: the maps of one take 60 MB at 12
+    # megapixels
     drawn: Cache[Result] | None = None
 
     @property

@@ -25,24 +25,12 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True)
 class JobState:
-    """The state of the newest run.
+    """The state of the newest run."""
 
-    Parameters
-    ----------
-    number
-        The number of the run, from 1; 0 if there was none.
-    status
-        ``idle``, ``running``, ``done``, ``cancelled`` or ``failed``.
-    text
-        What the run is doing, or why it ended.
-    share
-        The share that is done, 0 … 1.
-    """
-
-    number: int = 0
-    status: str = "idle"
-    text: str = ""
-    share: float = 0.0
+    number: int = 0  # from 1; 0 if there was no run
+    status: str = "idle"  # ``idle``, ``running``, ``done``, ``cancelled`` or ``failed``
+    text: str = ""  # what it is doing, or why it ended
+    share: float = 0.0  # how much is done, 0 … 1
 
 
 Work = Callable[[Callable[[str], None], "Callable[[Snapshot], None]"], "Result"]

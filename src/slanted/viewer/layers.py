@@ -46,22 +46,13 @@ FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A painted frame: a picture, and lines that must not fade when it shrinks.
+    """A painted frame: a picture, and lines that must not fade when it shrinks."""
 
-    Parameters
-    ----------
-    picture
-        (H, W, 3).
-    lines
-        (H, W) 0 for no line, otherwise 1 + the index of its colour; where lines meet, the larger
-        number wins.
-    palette
-        (K, 3) colours of the lines.
-    """
-
-    picture: NDArray[np.uint8]
+    picture: NDArray[np.uint8]  # (H, W, 3)
+    # (H, W) 0 for no line, otherwise 1 + the index of its colour; where lines meet, the larger
+    # number wins
     lines: NDArray[np.uint8] | None = None
-    palette: NDArray[np.uint8] | None = None
+    palette: NDArray[np.uint8] | None = None  # (K, 3) colours of the lines
 
     @property
     def nbytes(self) -> int:

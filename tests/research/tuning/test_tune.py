@@ -14,7 +14,7 @@ from slanted.evaluation.datasets import find_frames
 from slanted.research.methods import evaluate_frames
 from slanted.research.tuning import measure as measuring
 from slanted.research.tuning.objective import Target
-from slanted.research.tuning.search import tune
+from slanted.research.tuning.search import Schedule, tune
 from slanted.research.tuning.search_space import parse_space
 from slanted.settings import Settings
 from slanted.synthetic import make_scene, write_kitti
@@ -95,10 +95,10 @@ def test_what_does_not_vary_is_computed_once(kitti, monkeypatch, tmp_path):
     start = Settings().with_text({"inference.iterations": "1"})
     target = Target("kitti2015", tuple(find_frames("kitti2015", kitti, "train", 2)))
     space = parse_space({"model.truncation": "1:9"}, start)
-    tune([target], space, start, tmp_path / "model.csv", candidates=4)
+    tune([target], space, start, tmp_path / "model.csv", schedule=Schedule(4))
     assert calls == {"match_pair": 2, "segment": 2}
     space = parse_space({"segmentation.count": "20,40"}, start)
-    tune([target], space, start, tmp_path / "count.csv", candidates=3, rungs=1)
+    tune([target], space, start, tmp_path / "count.csv", schedule=Schedule(3, rungs=1))
     assert calls == {"match_pair": 4, "segment": 8}
 
 
@@ -184,12 +184,12 @@ def test_a_candidate_that_a_pair_does_not_allow_is_logged_and_loses(kitti, tmp_p
     start = Settings().with_text({"inference.iterations": "1"})
     target = Target("kitti2015", tuple(find_frames("kitti2015", kitti, "train", 1)))
     space = parse_space({"segmentation.count": "99999,99998"}, start)
-    tuning = tune([target], space, start, tmp_path / "log.csv", candidates=3)
+    tuning = tune([target], space, start, tmp_path / "log.csv", schedule=Schedule(3))
     assert tuning.winner is tuning.start
     assert "segmentation.count: expected at most" in (tmp_path / "log.csv").read_text()
     broken = start.with_text({"segmentation.count": "99999"})
     with pytest.raises(InputError, match=r"kitti2015/000000_10: segmentation.count"):
-        tune([target], space, broken, tmp_path / "other.csv", candidates=3)
+        tune([target], space, broken, tmp_path / "other.csv", schedule=Schedule(3))
 
 
 BAD = {

@@ -53,30 +53,15 @@ TRAINING, MIDDLEBURY_TRAINING = Part(KITTI, "train"), Part(MIDDLEBURY, "train")
 
 @dataclass(frozen=True)
 class Context:
-    """What experiments run on, and how.
+    """What experiments run on, and how."""
 
-    Parameters
-    ----------
-    data
-        The folder of each dataset.
-    folder
-        Measurements are kept in ``measurements`` in this folder.
-    limit
-        The most frames of each split, for a quick pass.
-    workers
-        The number of processes.
-    results
-        Folders with the user's own disparities, by the names of their rows.
-    progress
-        Called with a line after each measurement.
-    """
-
-    data: Mapping[str, Path]
-    folder: Path
-    limit: int | None = None
-    workers: int = 1
+    data: Mapping[str, Path]  # the folder of each dataset
+    folder: Path  # has the measurements in ``measurements``
+    limit: int | None = None  # the most frames of each split, for a quick pass
+    workers: int = 1  # processes
+    # folders with the user's own disparities, by the names of their rows
     results: Mapping[str, Path] = field(default_factory=dict)
-    progress: Callable[[str], None] | None = None
+    progress: Callable[[str], None] | None = None  # called with a line after each measurement
 
     def measure(self, jobs: Sequence[Job]) -> list[Measured]:
         """Make the measurements, or read those made before."""

@@ -86,27 +86,15 @@ def loss(context: Context) -> Outcome:
 
 @dataclass(frozen=True)
 class Study:
-    """Weights to learn and measure.
-
-    Parameters
-    ----------
-    name, shows
-        As in `Outcome`.
-    wanted
-        The number of images to learn from and the settings to learn with, by row.
-    printed
-        The paper's numbers by row.
-    claim
-        The statement to check.
-    others
-        Settings that are measured without learning, by row.
-    """
+    """Weights to learn and measure."""
 
     name: str
     shows: str
+    # the number of images to learn from and the settings to learn with, by row
     wanted: Mapping[str, tuple[int, Settings]]
-    printed: Mapping[str, tuple[float, ...]]
-    claim: Claim
+    printed: Mapping[str, tuple[float, ...]]  # the paper's numbers by row
+    claim: Claim  # the statement to check
+    # settings that are measured without learning, by row
     others: Mapping[str, Settings] = field(default_factory=dict)
 
 

@@ -41,27 +41,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of an experiment.
-
-    Parameters
-    ----------
-    name, shows
-        The experiment, and a sentence on what it shows.
-    tables, charts, pictures
-        By the names of their files, without the experiment's own.
-    findings
-        Statements that were checked.
-    missing
-        Sentences on what could not be measured, and why.
-    """
+    """The outcome of an experiment."""
 
     name: str
-    shows: str
+    shows: str  # a sentence on what the experiment shows
+    # these are by the names of their files, without the experiment's name
     tables: Mapping[str, Table] = field(default_factory=dict)
     charts: Mapping[str, Chart] = field(default_factory=dict)
     pictures: Mapping[str, Picture] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-    missing: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()  # statements that were checked
+    missing: tuple[str, ...] = ()  # sentences on what could not be measured, and why
 
     def markdown(self, folder: str = "") -> str:
         """Return a Markdown page whose pictures are in a folder."""

@@ -38,56 +38,29 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Entry:
-    """A row: a method with settings, and the paper's numbers for it.
-
-    Parameters
-    ----------
-    name
-        The name of the row.
-    settings
-        All settings.
-    method
-        A method of `slanted.research.experiments.jobs.frames.FrameJob`.
-    paper
-        The paper's numbers by dataset, in the order of the plan's metrics; there may be fewer.
-    """
+    """A row: a method with settings, and the paper's numbers for it."""
 
     name: str
     settings: Settings
-    method: str = FULL_MODEL
+    method: str = FULL_MODEL  # as in `FrameJob`
+    # the paper's numbers by dataset, in the order of the plan's metrics; there may be fewer
     paper: Mapping[str, Numbers] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and what to claim of it.
-
-    Parameters
-    ----------
-    name, shows
-        As in `Outcome`.
-    entries
-        The rows of each part.
-    rows_are
-        What the rows' names are, if they are numbers; then charts have them as an axis.
-    metrics
-        Columns by dataset.
-    times
-        Columns of times.
-    quoted
-        Rows by dataset that are in the paper alone.
-    claims
-        Statements to check.
-    """
+    """What to measure, and what to claim of it."""
 
     name: str
     shows: str
-    entries: Mapping[Part, Sequence[Entry]]
-    rows_are: str = ""
+    entries: Mapping[Part, Sequence[Entry]]  # the rows of each part
+    rows_are: str = ""  # what the names of rows are, if these are numbers: an axis of charts
+    # the columns of each dataset
     metrics: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: METRICS)
-    times: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()  # more columns
+    # rows of each dataset that are in the paper alone
     quoted: Mapping[str, Mapping[str, Numbers]] = field(default_factory=dict)
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Claim, ...] = ()  # statements to check
 
 
 def run_plan(plan: Plan, context: Context) -> Outcome:

@@ -25,27 +25,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of numbers.
-
-    Parameters
-    ----------
-    title
-        What the table shows.
-    columns
-        Names of the columns of numbers.
-    rows
-        A cell for each column.
-    notes
-        Sentences for below the table.
-    over
-        What the numbers are means over, such as "20 frames".
-    """
+    """A table of numbers."""
 
     title: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # names of the columns, without that of row names
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-    over: str = ""
+    notes: tuple[str, ...] = ()  # sentences that stand below
+    over: str = ""  # what the numbers are means over, such as "20 frames"
 
     def cell(self, row: str, column: str) -> Cell:
         """Return a number by the names of its row and column; a LookupError if there is none."""

@@ -35,20 +35,10 @@ SHIFT_STREAM, CHANGE_STREAM = 1, 2
 
 @dataclass(frozen=True)
 class Candidate:
-    """Settings to measure.
+    """Settings to measure."""
 
-    Parameters
-    ----------
-    number
-        0 for the current settings.
-    values
-        Values of the settings that vary, in the order of the space.
-    settings
-        All settings.
-    """
-
-    number: int
-    values: tuple[Any, ...]
+    number: int  # 0 for the current settings
+    values: tuple[Any, ...]  # of the settings that vary, in the order of the space
     settings: Settings
 
 

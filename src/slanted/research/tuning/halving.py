@@ -25,24 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a candidate on a rung.
-
-    Parameters
-    ----------
-    candidate
-        The candidate.
-    score
-        Weighted mean over the datasets.
-    means
-        Mean metric of each dataset.
-    seconds
-        Mean time of a pair on one thread.
-    """
+    """The standing of a candidate on a rung."""
 
     candidate: Candidate
-    score: float
-    means: dict[str, float]
-    seconds: float
+    score: float  # weighted mean over the datasets
+    means: dict[str, float]  # mean metric of each dataset
+    seconds: float  # mean time of a pair on one thread
 
 
 @dataclass(frozen=True)

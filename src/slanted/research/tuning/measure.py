@@ -35,22 +35,14 @@ KEPT = 12
 
 @dataclass(frozen=True)
 class Measurement:
-    """The measurement of a candidate on a pair.
+    """The measurement of a candidate on a pair."""
 
-    Parameters
-    ----------
-    scores
-        Scores of `slanted.evaluation.metrics.evaluate`; empty if the candidate could not be run.
-    seconds
-        The time of a run with one thread, without reading files; stages kept from an earlier
-        candidate count with the time that they took then.
-    problem
-        Why the candidate could not be run.
-    """
-
+    # scores of `slanted.evaluation.metrics.evaluate`; empty if the candidate could not be run
     scores: dict[str, float]
+    # the time of a run with one thread, without reading files; stages kept from an earlier
+    # candidate count with the time that they took then
     seconds: float
-    problem: str = ""
+    problem: str = ""  # why the candidate could not be run
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,21 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The outcome of a search.
+    """The outcome of a search."""
 
-    Parameters
-    ----------
-    paths
-        The settings that varied.
-    rungs
-        The outcome of each rung; the best of the last one is the winner.
-    resumed
-        The number of measurements that the log held at the start.
-    """
-
-    paths: tuple[str, ...]
-    rungs: tuple[Rung, ...]
-    resumed: int
+    paths: tuple[str, ...]  # the settings that varied
+    rungs: tuple[Rung, ...]  # the outcome of each rung; the best of the last one is the winner
+    resumed: int  # measurements that the log held at the start
 
     @property
     def winner(self) -> Standing:
@@ -68,16 +58,22 @@ class Tuning:
             "winner": described(self.winner),
             "start": described(self.start),
             "rungs": [
-                {
-                    "candidates": len(rung.standings),
-                    "pairs": len(rung.pairs),
-                    "measured": rung.measured,
-                    "best": rung.standings[0].score,
-                }
+                {"candidates": len(rung.standings), "pairs": len(rung.pairs),
+                 "measured": rung.measured, "best": rung.standings[0].score}
                 for rung in self.rungs
             ],
             "resumed": self.resumed,
-        }
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How many candidates are tried, and how fast they are dropped."""
+
+    candidates: int = 32
+    change: int | None = None  # the number of settings that a candidate changes; None for all
+    rungs: int = 3  # rounds; the last is on all pairs, each earlier one on half of the next's
+    eta: float = 3.0  # the best 1/eta of each rung stay
 
 
 def tune(
@@ -86,10 +82,7 @@ def tune(
     start: Settings,
     log: Path | str,
     *,
-    candidates: int = 32,
-    change: int | None = None,
-    rungs: int = 3,
-    eta: float = 3.0,
+    schedule: Schedule = Schedule(),  # noqa: B008 - it is frozen
     workers: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Tuning:
@@ -108,12 +101,8 @@ def tune(
         The current settings, whose seed is also that of the search.
     log
         CSV table of all measurements; if it exists, the search continues from it.
-    candidates, change
-        The number of candidates, and of the settings that each changes; see `draw_candidates`.
-    rungs
-        Rounds; the last is on all pairs, and each earlier one on half as many as the next.
-    eta
-        The best 1/eta of each rung stay.
+    schedule
+        The number of candidates and of rungs.
     workers
         The number of processes, of one thread each.
     progress
@@ -126,13 +115,14 @@ def tune(
     """
     if not targets or len({target.dataset for target in targets}) < len(targets):
         raise InputError("targets: expected at least one dataset, each once; leave out repetitions")
+    rungs, eta = schedule.rungs, schedule.eta
     if rungs < 1 or not eta > 1:
         raise InputError(
             f"rungs, eta: expected at least 1 and more than 1, got {rungs} and {eta:g}; raise them"
         )
-    drawn = draw_candidates(space, start, candidates, change)
+    drawn = draw_candidates(space, start, schedule.candidates, schedule.change)
     plan = rung_pairs(targets, rungs, start.seed)
-    table = TuningLog(Path(log), search_name(start, space, change), space, drawn)
+    table = TuningLog(Path(log), search_name(start, space, schedule.change), space, drawn)
     resumed = len(table.found)
     with runner(workers) as running:
         climbed = successive_halving(

@@ -40,28 +40,15 @@ WITHOUT_EFFECT = ("threads", "learning.")
 
 @dataclass(frozen=True)
 class Dimension:
-    """A setting that varies, over a list of values or over a range.
+    """A setting that varies, over a list of values or over a range."""
 
-    Parameters
-    ----------
-    path
-        The dotted name of the setting.
-    values
-        The list of values; empty for a range.
-    low, high
-        Ends of the range, inclusive.
-    log
-        Whether to draw evenly in the logarithm.
-    whole
-        Whether only whole numbers are drawn.
-    """
-
-    path: str
-    values: tuple[Any, ...] = ()
+    path: str  # the dotted name of the setting
+    values: tuple[Any, ...] = ()  # the list of values; empty for a range
+    # ends of the range, inclusive
     low: float = 0.0
     high: float = 0.0
-    log: bool = False
-    whole: bool = False
+    log: bool = False  # whether to draw evenly in the logarithm
+    whole: bool = False  # whether only whole numbers are drawn
 
     def at(self, share: float) -> Any:
         """Return the value at a share of the range, 0 ≤ share < 1."""

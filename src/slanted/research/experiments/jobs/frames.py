@@ -34,25 +34,14 @@ STORED = "stored "
 
 @dataclass(frozen=True)
 class FrameJob:
-    """A method with settings, on one frame of a dataset.
-
-    Parameters
-    ----------
-    dataset, frame
-        What to run it on.
-    settings
-        All of them; threads do not change results.
-    method
-        The whole pipeline, a matcher, `ORACLE`, a peer, or `STORED` and a folder.
-    row
-        For whose sake it is measured, for people.
-    """
+    """A method with settings, on one frame of a dataset."""
 
     dataset: str
     frame: Frame
-    settings: Settings
+    settings: Settings  # the number of threads does not matter
+    # the whole pipeline, a matcher, `ORACLE`, a peer, or `STORED` and a folder
     method: str = FULL_MODEL
-    row: str = field(default="", compare=False)
+    row: str = field(default="", compare=False)  # the row of a table it is for, in messages
 
     @property
     def name(self) -> str:

@@ -18,21 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LearningJob:
-    """Weights learned from some frames.
-
-    Parameters
-    ----------
-    frames
-        To learn from.
-    settings
-        All of them; the section ``learning`` says how.
-    checkpoints
-        Where a stopped run leaves what the next one goes on from.
-    """
+    """Weights learned from some frames."""
 
     frames: tuple[Frame, ...]
     settings: Settings
-    checkpoints: Path = field(compare=False)
+    checkpoints: Path = field(compare=False)  # the folder from which a stopped run continues
 
     @property
     def name(self) -> str:

@@ -13,21 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoiseJob:
-    """One scene: local fits, our result and the oracle on it.
-
-    Parameters
-    ----------
-    seed, number
-        Which scene.
-    sigma
-        Of the noise, pixels.
-    settings
-        Of model and inference.
-    """
+    """Local fits, our result and the oracle on scene `number` of a seed."""
 
     seed: int
     number: int
-    sigma: float
+    sigma: float  # of the noise, in pixels
     settings: Settings
 
     @property
