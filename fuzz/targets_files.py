@@ -140,15 +140,12 @@ def _settings_seeds() -> list[bytes]:
 
 
 def read_as_settings(folder: Path, data: bytes) -> None:
-    """Read settings, weights, and values as the command line gets them."""
+    """Read settings, learned weights, and values as the command line gets them."""
     from slanted.errors import SlantedError
-    from slanted.learning.weights_file import read_origin
     from slanted.settings import Settings
 
     file = folder / "settings.toml"
     file.write_bytes(data)
-    with suppress(SlantedError):
-        read_origin(file)
     key, _, value = data.decode("latin-1").strip().rpartition("\n")[2].partition("=")
     with suppress(SlantedError):
         Settings().with_text({key.strip(): value.strip()})

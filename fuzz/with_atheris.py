@@ -9,7 +9,7 @@ from pathlib import Path
 INSTRUMENTED = (
     *("slanted.io", "slanted.settings", "slanted.settings.fields", "slanted.errors"),
     *("slanted.batch", "slanted.output.stored", "slanted.result_folder", "slanted.research.tuning"),
-    *("slanted.learning.checkpoint", "slanted.learning.weights_file", "slanted.viewer"),
+    *("slanted.learning.checkpoint", "slanted.viewer"),
 )
 """Parsers; Numba cannot compile kernels that atheris has changed."""
 

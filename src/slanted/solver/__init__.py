@@ -1,4 +1,75 @@
-"""Discrete factor graphs: convex belief propagation with a certified bound.
+"""Discrete factor graphs, minimised by convex belief propagation with a certified lower bound.
 
-A `FactorGraph` goes in, a `Solution` comes out. Nothing here knows of stereo.
+The package knows nothing of stereo and can be used alone: a `FactorGraph` goes in, a `Solution`
+comes out. `solve` works on the whole graph, `solve_distributed` on parts of it that exchange
+messages.
+
+>>> import numpy as np
+>>> from slanted.solver import FactorGraph, SolverOptions, certified_bound, solve
+>>> edge_costs = np.zeros((1, 4, 2, 2))
+>>> edge_costs[0, 0] = [[0, 10], [10, 0]]  # label 0 wants both nodes in the same state
+>>> graph = FactorGraph(
+...     edges=np.array([[0, 1]], np.int32),
+...     node_costs=np.array([[0.0, 2.0], [1.0, 0.0]]),
+...     label_costs=np.array([[0.0, 0.5, 5.0, 5.0]]),
+...     edge_costs=edge_costs,
+... )
+>>> solution = solve(graph, SolverOptions(max_sweeps=50))
+>>> solution.states.tolist(), solution.labels.tolist(), solution.energy
+([0, 1], [1], 0.5)
+>>> solution.gap <= 1e-6  # no other choice costs less than the bound
+True
+>>> certified_bound(graph, solution.messages) == solution.bound  # which messages alone prove
+True
+
+The way through the modules, from a graph to its solution:
+
+1. `factor_graph`: the problem as a user states it; `options`: how to solve it.
+2. `problem` and `topology`: its costs and its structure in the shape that kernels read.
+3. `messages`, and `dual`: the lower bound that messages give.
+4. `sweeps`, on `node_kernels` and `label_kernels`: updates of messages that raise the dual.
+5. `decoder`, on `decoder_kernels`, `star_kernels`, `chain_kernels`: from messages to a labelling.
+6. `run`: sweeps, decoding and checks until the gap closes; `solution`: what is returned.
+7. `convex_bp.solve` and `distributed.solve_distributed` put these together.
+
+Names are imported on first use, so that ``import slanted.solver`` does not load Numba.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slanted.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from slanted.solver.convex_bp import solve
+    from slanted.solver.distributed import solve_distributed
+    from slanted.solver.dual import certified_bound
+    from slanted.solver.factor_graph import FactorGraph
+    from slanted.solver.options import CountingNumbers, SolverOptions
+    from slanted.solver.solution import Solution
+    from slanted.solver.topology import build_topology
+
+_MODULE_OF = {
+    "CountingNumbers": "slanted.solver.options",
+    "FactorGraph": "slanted.solver.factor_graph",
+    "Solution": "slanted.solver.solution",
+    "SolverOptions": "slanted.solver.options",
+    "build_topology": "slanted.solver.topology",
+    "certified_bound": "slanted.solver.dual",
+    "solve": "slanted.solver.convex_bp",
+    "solve_distributed": "slanted.solver.distributed",
+}
+
+__all__ = [
+    "CountingNumbers",
+    "FactorGraph",
+    "Solution",
+    "SolverOptions",
+    "build_topology",
+    "certified_bound",
+    "solve",
+    "solve_distributed",
+]
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)
