@@ -43,15 +43,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/model/test_potentials.py",
         "tests/model/test_energy.py::test_equals_the_factor_graph",
     ),
-    "slanted.solver.messages_kernels": MESSAGES,
-    "slanted.solver.messages_label_kernels": MESSAGES,
+    "slanted.solver.node_kernels": MESSAGES,
+    "slanted.solver.label_kernels": MESSAGES,
 }
 EQUIVALENT = {
     "potentials: moments = np.zeros((regions.number_of_edges, 2, 5)): 2: + 1": (
         "room for a third set of moments, which nobody reads"
     ),
     (
-        "messages_kernels: largest = max(largest, start[v + 1] - start[v]): "
+        "node_kernels: largest = max(largest, start[v + 1] - start[v]): "
         "start[v + 1] - start[v]: Add"
     ): "room for more messages, which nobody reads",
 }

@@ -62,12 +62,12 @@ OPERATIONS: dict[str, Callable[[Arguments], float]] = {
 """Operations of a call, in lanes of 32 bits."""
 
 WHOLE = {
-    "messages_kernels.edges_to_labels": "costs",
-    "messages_kernels.reduce_labels": "costs",
-    "messages_kernels.plane_beliefs": "plane_costs",
-    "messages_kernels.update_planes": "plane_costs",
-    "messages_label_kernels.label_beliefs": "label_costs",
-    "messages_label_kernels.update_labels": "label_costs",
+    "label_kernels.edges_to_labels": "costs",
+    "label_kernels.label_beliefs": "label_costs",
+    "label_kernels.update_labels": "label_costs",
+    "node_kernels.node_beliefs": "node_costs",
+    "node_kernels.reduce_labels": "costs",
+    "node_kernels.update_nodes": "node_costs",
     "move_kernels.off_plane_rows": "labels",
     "rim_kernels.redecide_rows": "labels",
     "census_kernels.census_rows": "census",
@@ -79,7 +79,7 @@ WHOLE = {
     "slic_kernels.cell_sums": "features",
 }
 """For kernels that work on some rows only: the argument whose length is the number of all rows."""
-UNKNOWN = ("decode_star_kernels.star_moves", "move_kernels.move_pixels")
+UNKNOWN = ("star_kernels.star_moves", "move_kernels.move_pixels")
 """Kernels that find out on the way which part of their arrays they use: they have no roof."""
 
 

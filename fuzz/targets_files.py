@@ -136,11 +136,8 @@ def _settings_seeds() -> list[bytes]:
 
 def read_settings_file(file: Path) -> None:
     """Read settings, weights, and values as the command line gets them."""
-    from slanted.learning.weights_file import read_origin
     from slanted.settings import Settings
 
-    with suppress(SlantedError):
-        read_origin(file)
     last = file.read_bytes().decode("latin-1").strip().rpartition("\n")[2]
     key, _, value = last.partition("=")
     with suppress(SlantedError):

@@ -1,5 +1,6 @@
 """Slow, obvious twins of the kernels of learning: plain loops over factors and states."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -24,6 +25,12 @@ def edge_costs(example, weights):
         bdy1, bdy2 = edge_features(example, e, o, a, b)
         costs[e, o, a, b] = weights[1] * bdy1 + weights[2] * bdy2
     return costs
+
+
+def weighted_graph(example, weights, *, loss=False):
+    """The factor graph of some weights, with the task losses or without."""
+    graph = example.graph(weights, edge_costs(example, weights))
+    return graph if loss else replace(graph, node_costs=graph.node_costs + example.losses)
 
 
 def beliefs(graph, messages, tau):

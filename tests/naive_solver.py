@@ -1,6 +1,6 @@
-"""Slow, obvious twins of the kernels of inference: plain loops over a list of factors.
+"""Slow, obvious twins of the solver's kernels: plain loops over a list of factors.
 
-A graph becomes numbered variables, planes first, then labels, each with unary costs, and factors,
+A graph becomes numbered variables, nodes first, then labels, each with unary costs, and factors,
 each a scope and a table; messages become, for each factor, a list of arrays, one a slot.
 """
 
@@ -15,12 +15,12 @@ from slanted.solver.messages import Messages
 
 def variables(graph):
     """Unary costs of every variable."""
-    return [*graph.plane_costs, *graph.label_costs]
+    return [*graph.node_costs, *graph.label_costs]
 
 
 def factors(graph):
     """Scope and table of every factor: edges, 3-way junctions, 4-way junctions."""
-    count = len(graph.plane_costs)
+    count = len(graph.node_costs)
     found = [
         ((count + e, i, j), graph.edge_costs[e]) for e, (i, j) in enumerate(graph.edges.tolist())
     ]
@@ -64,16 +64,16 @@ def reparametrised(scope, table, sent, skip=None):
     return result
 
 
-def dual(graph, messages, epsilon, plane_count, label_count, factor_count):
+def dual(graph, messages, epsilon, counting):
     """D_ε, term by term."""
     lists, unaries = as_lists(messages), [u.copy() for u in variables(graph)]
     total = 0.0
     for (scope, table), sent in zip(factors(graph), lists, strict=True):
-        total += soft_minimum(reparametrised(scope, table, sent), epsilon * factor_count)
+        total += soft_minimum(reparametrised(scope, table, sent), epsilon * counting.factor)
         for slot, v in enumerate(scope):
             unaries[v] += sent[slot]
     for v, unary in enumerate(unaries):
-        count = plane_count if v < len(graph.plane_costs) else label_count
+        count = counting.node if v < len(graph.node_costs) else counting.label
         total += soft_minimum(unary, epsilon * count)
     return total
 
@@ -93,23 +93,23 @@ def belief_and_update(graph, messages, variable, epsilon, count, factor_count):
     return belief, [(number, slot, message - message.min()) for number, slot, message in sent]
 
 
-def smoothed_primal(graph, messages, epsilon, plane_count, label_count, factor_count):
+def smoothed_primal(graph, messages, epsilon, counting):
     """The entropy-smoothed energy of the beliefs, and how far they are from consistent."""
     beliefs, total, worst = [], 0.0, 0.0
     degree = np.zeros(len(variables(graph)))
     for scope, _ in factors(graph):
         degree[list(scope)] += 1
     for v, unary in enumerate(variables(graph)):
-        count = plane_count if v < len(graph.plane_costs) else label_count
-        belief, _ = belief_and_update(graph, messages, v, epsilon, count, factor_count)
-        temperature = epsilon * (count + degree[v] * factor_count)
+        count = counting.node if v < len(graph.node_costs) else counting.label
+        belief, _ = belief_and_update(graph, messages, v, epsilon, count, counting.factor)
+        temperature = epsilon * (count + degree[v] * counting.factor)
         beliefs.append(
             _gibbs(belief, temperature) if temperature else np.eye(len(unary))[belief.argmin()]
         )
         total += beliefs[v] @ unary - epsilon * count * _entropy(beliefs[v])
     for (scope, table), sent in zip(factors(graph), as_lists(messages), strict=True):
-        belief = _gibbs(reparametrised(scope, table, sent), epsilon * factor_count)
-        total += (belief * table).sum() - epsilon * factor_count * _entropy(belief)
+        belief = _gibbs(reparametrised(scope, table, sent), epsilon * counting.factor)
+        total += (belief * table).sum() - epsilon * counting.factor * _entropy(belief)
         for slot, v in enumerate(scope):
             others = tuple(k for k in range(len(scope)) if k != slot)
             worst = max(worst, np.abs(belief.sum(axis=others) - beliefs[v]).max())
@@ -130,8 +130,8 @@ def _entropy(belief):
 
 
 def brute_force(graph):
-    """The least energy of all labellings; labels are enumerated for each choice of planes."""
-    count, states = graph.plane_costs.shape
+    """The least energy of all labellings; labels are enumerated for each choice of states."""
+    count, states = graph.node_costs.shape
     labels = np.array(list(product(range(4), repeat=len(graph.edges))), np.int32)
     labels = labels.reshape(4 ** len(graph.edges), len(graph.edges))
     fixed = sum(
@@ -142,10 +142,10 @@ def brute_force(graph):
     for scope, kind in zip(graph.junctions4, graph.junction4_kinds, strict=True):
         fixed = fixed + graph.junction4_costs[(kind, *(labels[:, e] for e in scope))]
     least = np.inf
-    for planes in product(range(states), repeat=count):
-        total = fixed + sum(graph.plane_costs[i, k] for i, k in enumerate(planes))
+    for chosen in product(range(states), repeat=count):
+        total = fixed + sum(graph.node_costs[i, k] for i, k in enumerate(chosen))
         for e, (i, j) in enumerate(graph.edges):
-            total = total + graph.edge_costs[e, labels[:, e], planes[i], planes[j]]
+            total = total + graph.edge_costs[e, labels[:, e], chosen[i], chosen[j]]
         least = min(least, total.min())
     return least
 
@@ -191,14 +191,14 @@ def relaxation(graph, integral=False):
     return found.fun
 
 
-def best_star(graph, segment, planes, labels):
-    """The least energy over a segment's plane and the labels of its edges, by trying all."""
-    edges = [e for e, pair in enumerate(graph.edges.tolist()) if segment in pair]
+def best_star(graph, node, states, labels):
+    """The least energy over a node's state and the labels of its edges, by trying all."""
+    edges = [e for e, pair in enumerate(graph.edges.tolist()) if node in pair]
     least = np.inf
-    for plane in range(graph.plane_costs.shape[1]):
-        for states in product(range(4), repeat=len(edges)):
-            tried_planes, tried_labels = planes.copy(), labels.copy()
-            tried_planes[segment] = plane
-            tried_labels[edges] = states
-            least = min(least, graph.energy(tried_planes, tried_labels))
+    for state in range(graph.node_costs.shape[1]):
+        for around in product(range(4), repeat=len(edges)):
+            tried_states, tried_labels = states.copy(), labels.copy()
+            tried_states[node] = state
+            tried_labels[edges] = around
+            least = min(least, graph.energy(tried_states, tried_labels))
     return least

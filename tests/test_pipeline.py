@@ -11,7 +11,7 @@ import slanted
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
 from slanted.pipeline import reestimate
-from slanted.solver.blocks import SMALLEST_BLOCK
+from slanted.solver.topology import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
 STAGES = [

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from naive_learning import weighted_graph
 from slanted import Settings
 from slanted.learning.examples import NAMES, build_example, tabulate
 from slanted.learning.ground_truth import find_truth
-from slanted.learning.weighted import weighted_graph
 from slanted.model import build_factor_graph, observe
 from slanted.model.energy import energy
 from slanted.model.evidence import Evidence
@@ -50,7 +50,7 @@ def test_weighted_tables_are_the_factor_graph_of_the_model(scene, result):
     ours = weighted_graph(example, weights)
     whole = build_factor_graph(regions, observations, particles, model)
     kept = truth.kept
-    np.testing.assert_allclose(ours.plane_costs, whole.plane_costs[kept.segments])
+    np.testing.assert_allclose(ours.node_costs, whole.node_costs[kept.segments])
     np.testing.assert_allclose(ours.edge_costs, whole.edge_costs[kept.edge_numbers], rtol=1e-6)
     np.testing.assert_allclose(ours.label_costs, whole.label_costs[kept.edge_numbers])
     np.testing.assert_allclose(ours.junction3_costs, whole.junction3_costs)

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 import naive_learning
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError, SettingsError
-from slanted.learning.ground_truth import find_truth
-from slanted.learning.loss_kernels import outlier_counts
-from slanted.learning.losses import LOSS_NAMES, particle_losses
-from slanted.learning.subgraph import induced_subgraph
+from slanted.learning.ground_truth import find_truth, induced_subgraph
+from slanted.learning.losses import LOSS_NAMES, outlier_counts, particle_losses
 from slanted.regions import build_regions
 from slanted.settings import ModelSettings
 from slanted.synthetic import make_scene

@@ -20,7 +20,7 @@ from slanted.evaluation.datasets import find_frames
 from slanted.learning import learn_weights
 from slanted.learning.checkpoint import Checkpoint
 from slanted.learning.examples import NAMES
-from slanted.learning.weights_file import normalised, read_origin
+from slanted.learning.weights_file import normalised
 
 FAST = {
     "learning.particles": "6",
@@ -66,7 +66,7 @@ def test_the_command_writes_weights_that_are_settings(dataset, tmp_path, capsys)
     for name in NAMES:
         assert getattr(settings.model.weights, name) == outcome["weights"][name]
     assert settings.model.weights.seg == 1
-    origin = read_origin(output)
+    origin = tomllib.loads(output.read_text())["learned"]
     assert origin["frames"] == ["000000_10", "000001_10"]
     assert (origin["loss"], origin["C"], origin["seed"]) == ("out-3px", 4.0, 0)
     assert origin["command"].startswith("slanted learn kitti2015:")

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 import naive_solver as naive
 from learning.problems import small_example, weights
+from naive_learning import weighted_graph
 from slanted.learning.examples import NAMES
 from slanted.learning.objective import ImageObjective
-from slanted.learning.weighted import weighted_graph
-from slanted.solver.messages import Messages, dual
+from slanted.solver import CountingNumbers
+from slanted.solver.messages import Messages
+from solver.graphs import dual
 
 COUNT = len(NAMES)
 seeds = st.integers(0, 10_000)
-ONES = {"plane_count": 1.0, "label_count": 1.0, "factor_count": 1.0}
+ONES = CountingNumbers(1.0, 1.0, 1.0)
 
 
 def value(objective, w, messages, epsilon):
@@ -63,9 +65,9 @@ def test_primal_and_dual_meet(seed, epsilon):
     objective = ImageObjective(example)
     share = objective.evaluate(w, epsilon, sweeps=2000, tolerance=1e-15)
     graph = weighted_graph(example, w, loss=True)
-    lower = dual(graph, objective.messages, epsilon, **ONES)
+    lower = dual(graph, objective.messages, epsilon, ONES)
     assert w @ example.truth_features() - share.value == pytest.approx(lower, rel=1e-10)
-    upper, inconsistency = naive.smoothed_primal(graph, objective.messages, epsilon, **ONES)
+    upper, inconsistency = naive.smoothed_primal(graph, objective.messages, epsilon, ONES)
     assert inconsistency < 1e-5
     assert upper == pytest.approx(lower, rel=1e-5)
 

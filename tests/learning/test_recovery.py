@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 
 from learning.problems import small_example
+from naive_learning import weighted_graph
 from slanted.learning.images import Images
 from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
 from slanted.learning.training import SCALES, Training
-from slanted.learning.weighted import weighted_graph
 from slanted.runtime.workers import Sequential
-from slanted.solver.convex_bp import solve
+from slanted.solver import SolverOptions, solve
 
 KNOWN = np.array([0.6, 0.1, 1.5, 4.0, 0.0, 0.3, 0.0, 0.0])
 """Spread so widely that their order can be told from few small images."""
@@ -90,8 +90,8 @@ def test_order_of_the_weights_is_recovered_and_held_out_loss_falls():
             bare = dataclasses.replace(example, losses=0 * example.losses)
             objective = ImageObjective(bare)
             values.append(objective.evaluate(w, 1.0, sweeps=60).value)
-            best = solve(weighted_graph(bare, w), max_sweeps=50)
-            wrong.append((best.planes != 0).mean())
+            best = solve(weighted_graph(bare, w), SolverOptions(max_sweeps=50))
+            wrong.append((best.states != 0).mean())
         return np.mean(values), np.mean(wrong)
 
     ours, unit = held_out(weights), held_out(LEARNED.astype(float))

@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 import naive_learning
 import naive_solver as naive
 from learning.problems import small_example, weights
+from naive_learning import weighted_graph
 from slanted.learning.objective import ImageObjective
 from slanted.learning.soft_kernels import boltzmann_tables, edge_costs
-from slanted.learning.weighted import weighted_graph
-from slanted.solver.messages import build_problem, dual
-from slanted.solver.messages_sweep import Sweeper
-from slanted.solver.messages_topology import build_topology
+from slanted.solver import CountingNumbers, build_topology
+from slanted.solver.problem import build_problem
+from slanted.solver.sweeps import Sweeper
+from solver.graphs import dual
 
 seeds = st.integers(0, 10_000)
-ONES = {"plane_count": 1.0, "label_count": 1.0, "factor_count": 1.0}
+ONES = CountingNumbers(1.0, 1.0, 1.0)
 
 
 @given(seeds)
@@ -47,12 +48,12 @@ def test_sweeps_climb_the_dual_as_those_in_logarithms_do(seed, epsilon, size):
     objective = ImageObjective(example)
     other = naive.random_messages(graph, seed, size)
     objective.messages = other.copy()
-    sweeper = Sweeper(build_problem(graph, **ONES), build_topology(graph))
+    sweeper = Sweeper(build_problem(graph, ONES), build_topology(graph))
     truth = w @ example.truth_features()
     for _ in range(3):
         share = objective.evaluate(w, epsilon, sweeps=1)
         sweeper.sweep(other, epsilon)
-        value = dual(graph, other, epsilon, **ONES)
+        value = dual(graph, other, epsilon, ONES)
         assert truth - share.value == pytest.approx(value, rel=1e-9, abs=1e-9 * size)
 
 
@@ -82,4 +83,4 @@ def test_at_epsilon_zero_the_expectation_is_that_of_a_minimum():
         cold = naive_learning.expectation(example, graph, objective.messages, 1e-7)
         np.testing.assert_allclose(share.expectation, cold, rtol=1e-6, atol=1e-6)
         assert losses <= 1e-9  # losses are subtracted
-        assert (bare.plane_costs >= graph.plane_costs).all()
+        assert (bare.node_costs >= graph.node_costs).all()

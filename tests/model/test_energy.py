@@ -82,7 +82,7 @@ def test_the_factor_graph_is_of_the_right_shape():
     random = scene(SPECIAL_MAPS["pixels"], seed=6)
     graph = build_factor_graph(random.regions, random.observations, random.particles, MODEL)
     n, E, N = random.regions.count, random.regions.number_of_edges, random.particles.shape[1]
-    assert graph.plane_costs.shape == (n, N)
+    assert graph.node_costs.shape == (n, N)
     assert graph.label_costs.shape == (E, 4)
     assert graph.edge_costs.shape == (E, 4, N, N)
     assert graph.junctions4.shape == (12, 4)

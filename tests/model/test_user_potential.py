@@ -19,7 +19,7 @@ from slanted.model.energy import energy
 from slanted.model.evidence import Evidence
 from slanted.model.user_potential import user_cost
 from slanted.settings import ModelSettings, WeightSettings
-from slanted.solver.convex_bp import solve
+from slanted.solver import solve
 from slanted.synthetic import make_scene
 
 CAP = 3.0
@@ -95,13 +95,13 @@ def test_the_bound_is_below_the_best_of_all_choices_and_the_energy_not(seed):
             features = energy(random.regions, observations, planes, np.array(labels), MODEL)
             best = min(best, features.total(MODEL.weights))
     graph = build_factor_graph(random.regions, observations, random.particles, MODEL)
-    solution = solve(graph, max_sweeps=200)
+    solution = solve(graph)
     assert solution.bound <= best + 1e-9
     assert solution.energy == pytest.approx(best, rel=1e-9)  # a chain: the relaxation is exact
     without = build_factor_graph(
         random.regions, replace(observations, user_potential=None), random.particles, MODEL
     )
-    assert solve(without, max_sweeps=200).energy < best
+    assert solve(without).energy < best
 
 
 def test_scaled_observations_leave_it_alone():

@@ -1,11 +1,13 @@
-"""Small discrete problems of the model's structure to test inference on."""
+"""Small discrete problems of the model's structure to test the solver on."""
 
 import numpy as np
 
 from partition.label_maps import checks, voronoi
 from slanted.model.junctions import junction3_impossible, junction4_kinds, junction4_variants
 from slanted.regions import build_regions
+from slanted.solver.dual import dual_terms, sum_exactly
 from slanted.solver.factor_graph import FactorGraph
+from slanted.solver.problem import build_problem
 
 HINGE, OCCLUSION, IMPOSSIBLE = 3.0, 15.0, 30.0
 TRUNCATION = 5.0
@@ -56,7 +58,7 @@ def paper_like(labels, particles, seed, data=1.0):
     colour = 30 * rng.random(len(i))
     return FactorGraph(
         **scopes,
-        plane_costs=data * 5 * misfit(centre, depth + rng.standard_normal(count)),
+        node_costs=data * 5 * misfit(centre, depth + rng.standard_normal(count)),
         label_costs=np.stack([colour, *3 * [30 - colour]], axis=1) / 2,
         edge_costs=costs,
         junction3_costs=IMPOSSIBLE * junction3_impossible(),
@@ -71,7 +73,7 @@ def random_tables(labels, particles, seed):
     edges = len(regions.edges)
     return FactorGraph(
         **scopes,
-        plane_costs=rng.random((regions.count, particles)),
+        node_costs=rng.random((regions.count, particles)),
         label_costs=rng.random((edges, 4)),
         edge_costs=3 * rng.random((edges, 4, particles, particles)),
         junction3_costs=3 * rng.random((4, 4, 4)),
@@ -85,3 +87,8 @@ def small_map(seed):
         rows, columns = 2 + seed // 5 % 2, 2 + seed // 10 % 3
         return checks(rows, columns).repeat(3, axis=0).repeat(3, axis=1)
     return voronoi(16, 20, 3 + seed % 8, seed)
+
+
+def dual(graph, messages, epsilon=0.0, counting=None):
+    """D_ε as the solver computes it."""
+    return sum_exactly(dual_terms(build_problem(graph, counting), messages, epsilon))

@@ -1,19 +1,22 @@
 """The solver against linear and integer programs, and the promises of its result."""
 
+import doctest
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import naive_solver as naive
+import slanted.solver
 from partition.label_maps import checks, voronoi
 from slanted.errors import InputError
 from slanted.runtime.threads import thread_limit
-from slanted.solver.convex_bp import certified_bound, dual, solve
-from slanted.solver.messages_topology import build_topology
-from solver.graphs import paper_like, random_tables, small_map
+from slanted.solver import CountingNumbers, SolverOptions, build_topology, solve
+from slanted.solver.dual import certified_bound
+from solver.graphs import dual, paper_like, random_tables, small_map
 
-TO_REST = {"max_sweeps": 1000, "progress_tolerance": 0.0, "gap_tolerance": 0.0}
+TO_REST = SolverOptions(max_sweeps=1000, progress_tolerance=0.0, gap_tolerance=0.0)
+ANNEALED = replace(TO_REST, annealing_sweeps=300)
 DATA = (1.0, 0.1, 0.02)
 
 
@@ -21,18 +24,18 @@ DATA = (1.0, 0.1, 0.02)
 def test_small_graphs_between_linear_program_and_optimum(seed):
     graph = paper_like(small_map(seed), 2 + seed % 3, seed, DATA[seed % 3])
     program, optimum = naive.relaxation(graph), naive.relaxation(graph, integral=True)
-    plain, annealed = solve(graph, **TO_REST), solve(graph, **TO_REST, anneal=True)
+    plain, annealed = solve(graph, TO_REST), solve(graph, ANNEALED)
     for solution in (plain, annealed):
         assert solution.bound <= program + 1e-7 <= optimum + 2e-7
         assert optimum <= solution.energy + 1e-9 * optimum
-        assert solution.energy == graph.energy(solution.planes, solution.labels)
+        assert solution.energy == graph.energy(solution.states, solution.labels)
     assert program - plain.bound <= 5e-4 * program
     assert program - annealed.bound <= 1e-8 * program
     assert plain.energy <= optimum * (1 + 1e-9)  # on graphs this small the optimum is found, too
 
 
 def tiny(seed):
-    """A graph that can be enumerated: 3 to 5 segments, a block of four that meet in a point first."""
+    """A graph that can be enumerated: 3 to 5 nodes, a block of four that meet in a point first."""
     labels = checks(2, 2).repeat(3, axis=0).repeat(3, axis=1) if seed % 5 == 4 else None
     if labels is None:
         labels = voronoi(12, 14, 3 + seed % 3, seed)
@@ -45,7 +48,7 @@ def test_tiny_graphs_by_brute_force(seed):
     assert len(graph.edges) <= 9
     optimum = naive.brute_force(graph)
     assert naive.relaxation(graph, integral=True) == pytest.approx(optimum, rel=1e-9)
-    solution = solve(graph, **TO_REST)
+    solution = solve(graph, TO_REST)
     assert solution.bound <= naive.relaxation(graph) + 1e-7
     assert optimum - 1e-9 * abs(optimum) <= solution.energy
     assert solution.bound <= optimum + 1e-9 * abs(optimum)
@@ -55,7 +58,7 @@ def test_tiny_graphs_by_brute_force(seed):
 def test_medium_graphs_reach_the_linear_program(seed):
     graph = paper_like(voronoi(36, 48, 24, seed), 4, seed)
     program = naive.relaxation(graph)
-    plain, annealed = solve(graph, **TO_REST), solve(graph, **TO_REST, anneal=True)
+    plain, annealed = solve(graph, TO_REST), solve(graph, ANNEALED)
     assert plain.bound <= program + 1e-7
     assert program - plain.bound <= 5e-4 * program
     assert program - annealed.bound <= 1e-8 * program
@@ -65,8 +68,8 @@ def test_slow_annealing_frees_a_run_that_rests_below_the_linear_program():
     # Data that weigh little against junctions: plain ascent rests 2e-3 below.
     graph = paper_like(voronoi(36, 48, 24, 16), 4, 16, 0.2)
     program = naive.relaxation(graph)
-    plain = solve(graph, **TO_REST)
-    annealed = solve(graph, **TO_REST, anneal=True, anneal_sweeps=1000)
+    plain = solve(graph, TO_REST)
+    annealed = solve(graph, replace(TO_REST, annealing_sweeps=1000))
     assert plain.bound < program - 1e-4 * program
     assert program - 1e-6 * program <= annealed.bound <= program + 1e-7
 
@@ -75,7 +78,7 @@ def test_slow_annealing_frees_a_run_that_rests_below_the_linear_program():
 def test_random_tables(seed):
     graph = random_tables(small_map(seed), 2 + seed % 3, seed)
     program = naive.relaxation(graph)
-    plain, annealed = solve(graph, **TO_REST), solve(graph, **TO_REST, anneal=True)
+    plain, annealed = solve(graph, TO_REST), solve(graph, ANNEALED)
     assert max(plain.bound, annealed.bound) <= program + 1e-7
     assert program - plain.bound <= 0.05 * program
     assert program - annealed.bound <= 2e-3 * program
@@ -89,13 +92,11 @@ def test_random_tables(seed):
 @pytest.mark.parametrize("seed", [2, 4, 6])
 def test_strong_duality_of_the_smoothed_problem(seed, counts):
     graph = paper_like(small_map(seed), 2, seed, 0.1)
-    names = ("plane_count", "label_count", "factor_count")
-    keywords = dict(zip(names, counts, strict=True))
-    solution = solve(
-        graph, epsilon=1.0, max_sweeps=3000, progress_tolerance=0.0, decode=False, **keywords
-    )
-    value = dual(graph, solution.messages, 1.0, **keywords)
-    primal, inconsistency = naive.smoothed_primal(graph, solution.messages, 1.0, *counts)
+    counting = CountingNumbers(*counts)
+    options = SolverOptions(1.0, counting, max_sweeps=3000, progress_tolerance=0.0, decode=False)
+    solution = solve(graph, options)
+    value = dual(graph, solution.messages, 1.0, counting)
+    primal, inconsistency = naive.smoothed_primal(graph, solution.messages, 1.0, counting)
     assert inconsistency < 1e-6
     assert primal == pytest.approx(value, rel=1e-6)
     assert solution.bound <= naive.relaxation(graph) + 1e-7
@@ -104,7 +105,7 @@ def test_strong_duality_of_the_smoothed_problem(seed, counts):
 
 def test_trace_is_monotone_and_ends_as_the_solution_says():
     graph = random_tables(small_map(7), 3, 7)
-    solution = solve(graph, max_sweeps=105, progress_tolerance=-1.0)
+    solution = solve(graph, SolverOptions(max_sweeps=105, progress_tolerance=-1.0))
     trace = solution.trace
     assert trace.sweep.tolist() == [*range(0, 101, 10), 105]
     assert solution.sweeps == 105
@@ -119,43 +120,45 @@ def test_trace_is_monotone_and_ends_as_the_solution_says():
 def test_rules():
     easy, hard = paper_like(small_map(3), 3, 3), random_tables(small_map(7), 3, 7)
     assert solve(easy).rule == "gap"
-    assert solve(hard, progress_tolerance=1e-3).rule == "progress"
-    assert solve(hard, max_sweeps=20).rule == "sweeps"
-    assert solve(hard, gap_tolerance=1e6).sweeps == 20  # the first labelling, good enough
-    assert solve(easy, max_sweeps=0).sweeps == 0
+    assert solve(hard, SolverOptions(progress_tolerance=1e-3)).rule == "progress"
+    assert solve(hard, SolverOptions(max_sweeps=20)).rule == "sweeps"
+    assert (
+        solve(hard, SolverOptions(gap_tolerance=1e6)).sweeps == 20
+    )  # the first labelling, good enough
+    assert solve(easy, SolverOptions(max_sweeps=0)).sweeps == 0
 
 
-def test_a_segments_belief_bounds_the_cost_of_its_other_planes():
-    # What reduced-cost fixing and the confidence of a plane rest on.
+def test_a_nodes_belief_bounds_the_cost_of_its_other_states():
+    # Reduced-cost fixing and the confidence of a plane rest on this.
     graph = paper_like(small_map(3), 3, 3, 0.1)
-    solution = solve(graph, **TO_REST)
+    solution = solve(graph, TO_REST)
     for i, belief in enumerate(solution.beliefs):
         for k in range(3):
-            costs = graph.plane_costs.copy()
+            costs = graph.node_costs.copy()
             costs[i] += 1e4 * (np.arange(3) != k)
-            optimum = naive.relaxation(replace(graph, plane_costs=costs), integral=True)
+            optimum = naive.relaxation(replace(graph, node_costs=costs), integral=True)
             assert solution.bound + belief[k] - belief.min() <= optimum + 1e-7
 
 
 def test_the_incumbent_is_never_lost():
     for seed in range(10):
         graph = random_tables(small_map(seed), 3, seed)
-        best = solve(graph, **TO_REST, anneal=True)
-        incumbent = best.planes, best.labels
+        best = solve(graph, ANNEALED)
+        incumbent = best.states, best.labels
         for keywords in ({"max_sweeps": 0}, {"max_sweeps": 20}, {"max_sweeps": 5, "decode": False}):
-            solution = solve(graph, incumbent=incumbent, **keywords)
+            solution = solve(graph, SolverOptions(**keywords), incumbent=incumbent)
             assert solution.energy <= best.energy
-    with pytest.raises(InputError, match="planes"):
-        solve(graph, incumbent=(best.planes + 3, best.labels))
+    with pytest.raises(InputError, match="states"):
+        solve(graph, incumbent=(best.states + 3, best.labels))
     with pytest.raises(InputError, match="labels"):
-        solve(graph, incumbent=(best.planes, best.labels[1:]))
+        solve(graph, incumbent=(best.states, best.labels[1:]))
 
 
 def test_a_warm_start_keeps_the_bound():
     for seed in range(10):
         graph = random_tables(small_map(seed), 3, seed)
-        first = solve(graph, max_sweeps=15)
-        again = solve(graph, max_sweeps=15, messages=first.messages)
+        first = solve(graph, SolverOptions(max_sweeps=15))
+        again = solve(graph, SolverOptions(max_sweeps=15), messages=first.messages)
         assert again.bound >= first.bound - 1e-9
         assert again.trace.bound[0] == pytest.approx(first.bound, abs=1e-9)
         # Of other costs: still a start, still a bound.
@@ -172,7 +175,7 @@ def test_threads_do_not_change_a_bit():
         found = []
         for threads in (1, 2, 3):
             with thread_limit(threads):
-                found.append(solve(graph, epsilon=epsilon, max_sweeps=20))
+                found.append(solve(graph, SolverOptions(epsilon, max_sweeps=20)))
         one = found[0]
         for other in found[1:]:
             for name, value in vars(one.messages).items():
@@ -186,13 +189,13 @@ def test_threads_do_not_change_a_bit():
 @pytest.mark.parametrize("epsilon", [0.0, 0.5])
 def test_graphs_with_next_to_nothing_in_them(labels, particles, epsilon):
     graph = paper_like(labels, particles, 5)
-    solution = solve(graph, epsilon=epsilon, anneal=epsilon == 0)
+    solution = solve(graph, SolverOptions(epsilon, annealing_sweeps=0 if epsilon else 300))
     assert solution.energy == pytest.approx(naive.brute_force(graph))
     assert solution.bound <= solution.energy
-    assert solution.beliefs.shape == graph.plane_costs.shape
+    assert solution.beliefs.shape == graph.node_costs.shape
 
 
-def test_segments_without_edges():
+def test_nodes_without_edges():
     graph = paper_like(np.arange(2).repeat(3)[None], 3, 5)
     apart = replace(
         graph,
@@ -201,9 +204,9 @@ def test_segments_without_edges():
         edge_costs=graph.edge_costs[:0],
     )
     solution = solve(apart)
-    assert solution.energy == pytest.approx(apart.plane_costs.min(axis=1).sum())
+    assert solution.energy == pytest.approx(apart.node_costs.min(axis=1).sum())
     assert solution.gap <= 1e-9
-    np.testing.assert_array_equal(solution.beliefs, apart.plane_costs)
+    np.testing.assert_array_equal(solution.beliefs, apart.node_costs)
 
 
 def test_arrays_that_cannot_be_written_to():
@@ -213,7 +216,15 @@ def test_arrays_that_cannot_be_written_to():
     assert solve(graph).gap <= 1e-6
 
 
-@pytest.mark.parametrize("keywords", [{"epsilon": -1.0}, {"max_sweeps": -1}, {"check_every": 0}])
+@pytest.mark.parametrize(
+    "keywords",
+    [{"epsilon": -1.0}, {"max_sweeps": -1}, {"annealing_sweeps": -1}, {"check_every": 0}],
+)
 def test_bad_arguments_are_named(keywords):
-    with pytest.raises(InputError, match="solve"):
-        solve(paper_like(small_map(3), 2, 3), **keywords)
+    with pytest.raises(InputError, match="solver options"):
+        SolverOptions(**keywords)
+
+
+def test_the_example_of_the_package_is_right():
+    failed, tried = doctest.testmod(slanted.solver)
+    assert failed == 0 < tried

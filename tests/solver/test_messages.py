@@ -11,33 +11,23 @@ from hypothesis import strategies as st
 import naive_solver as naive
 from partition.label_maps import voronoi
 from slanted.errors import InputError
-from slanted.solver import blocks
-from slanted.solver.blocks import Block
-from slanted.solver.factor_graph import FactorGraph
-from slanted.solver.messages import (
-    Messages,
-    build_problem,
-    certified_bound,
-    dual,
-    dual_terms,
-)
-from slanted.solver.messages_sweep import Sweeper
-from slanted.solver.messages_topology import build_topology
-from solver.graphs import paper_like, random_tables, small_map
+from slanted.solver import CountingNumbers, FactorGraph, topology
+from slanted.solver.dual import certified_bound, dual_terms
+from slanted.solver.messages import Messages
+from slanted.solver.problem import build_problem
+from slanted.solver.sweeps import Sweeper
+from slanted.solver.topology import Block, build_topology
+from solver.graphs import dual, paper_like, random_tables, small_map
 
 seeds = st.integers(0, 10_000)
 EPSILONS = (0.0, 0.1, 1.0)
-COUNTS = ((0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.3, 0.0, 2.0))  # c of planes, labels, factors
+COUNTS = [CountingNumbers(*c) for c in ((0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.3, 0.0, 2.0))]
 
 
-def counts_of(counts):
-    return dict(zip(("plane_count", "label_count", "factor_count"), counts, strict=True))
-
-
-def single(topology, plane=(), label=()):
+def single(graph, node=(), label=()):
     """A block of one variable."""
-    edges = np.arange(len(topology.touching[0]) - 1, dtype=np.int32)
-    return Block(np.array(plane, np.int32), edges, np.array(label, np.int32))
+    edges = np.arange(len(graph.edges), dtype=np.int32)
+    return Block(np.array(node, np.int32), edges, np.array(label, np.int32))
 
 
 def some_graph(seed):
@@ -56,18 +46,18 @@ def both_junctions():
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
-    # 3-way or 4-way junctions, and both; 1, 2, 3, 1, 2 particles
+    # 3-way or 4-way junctions, and both; 1, 2, 3, 1, 2 states
     for graph in (*map(some_graph, (3, 4, 5, 12)), both_junctions()):
-        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
-        planes = len(graph.plane_costs)
-        for variable in range(planes + len(graph.edges)):
+        lists, problem = build_topology(graph), build_problem(graph, counts)
+        nodes = len(graph.node_costs)
+        for variable in range(nodes + len(graph.edges)):
             start = naive.random_messages(graph, variable)
-            sort = {"plane": [variable]} if variable < planes else {"label": [variable - planes]}
+            sort = {"node": [variable]} if variable < nodes else {"label": [variable - nodes]}
             after = start.copy()
-            Sweeper(problem, topology, single(topology, **sort)).sweep(after, epsilon)
+            Sweeper(problem, lists, single(graph, **sort)).sweep(after, epsilon)
             expected = naive.as_lists(start)
-            count = counts[0] if variable < planes else counts[1]
-            _, sent = naive.belief_and_update(graph, start, variable, epsilon, count, counts[2])
+            count = counts.node if variable < nodes else counts.label
+            _, sent = naive.belief_and_update(graph, start, variable, epsilon, count, counts.factor)
             for factor, slot, message in sent:
                 expected[factor][slot] = message
             for mine, theirs in zip(naive.as_lists(after), expected, strict=True):
@@ -80,7 +70,7 @@ def test_each_update_is_that_of_the_plain_loops(epsilon, counts):
 def test_beliefs_are_those_of_the_plain_loops(epsilon, graph):
     messages = naive.random_messages(graph, 1)
     sweeper = Sweeper(build_problem(graph), build_topology(graph))
-    beliefs = [*sweeper.plane_beliefs(messages, epsilon), *sweeper.label_beliefs(messages, epsilon)]
+    beliefs = [*sweeper.node_beliefs(messages, epsilon), *sweeper.label_beliefs(messages, epsilon)]
     for variable, belief in enumerate(beliefs):
         expected, _ = naive.belief_and_update(graph, messages, variable, epsilon, 0.0, 1.0)
         np.testing.assert_allclose(belief, expected, atol=1e-11)
@@ -91,10 +81,8 @@ def test_beliefs_are_those_of_the_plain_loops(epsilon, graph):
 def test_dual_is_that_of_the_plain_loops(seed, epsilon, counts):
     graph = some_graph(seed)
     messages = naive.random_messages(graph, seed, size=5.0)
-    found = dual(graph, messages, epsilon, **counts_of(counts))
-    assert found == pytest.approx(
-        naive.dual(graph, messages, epsilon, *counts), rel=1e-12, abs=1e-9
-    )
+    found = dual(graph, messages, epsilon, counts)
+    assert found == pytest.approx(naive.dual(graph, messages, epsilon, counts), rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize("counts", COUNTS)
@@ -102,14 +90,14 @@ def test_dual_is_that_of_the_plain_loops(seed, epsilon, counts):
 def test_no_block_update_lowers_the_dual(epsilon, counts):
     for seed in range(50):
         graph = some_graph(seed)
-        topology, problem = build_topology(graph), build_problem(graph, **counts_of(counts))
+        lists, problem = build_topology(graph), build_problem(graph, counts)
         messages = naive.random_messages(graph, seed)
-        blocks = [single(topology, plane=[i]) for i in range(len(graph.plane_costs))]
-        blocks += [single(topology, label=[e]) for e in range(len(graph.edges))]
-        sweepers = [Sweeper(problem, topology, block) for block in blocks]
+        blocks = [single(graph, node=[i]) for i in range(len(graph.node_costs))]
+        blocks += [single(graph, label=[e]) for e in range(len(graph.edges))]
+        sweepers = [Sweeper(problem, lists, block) for block in blocks]
 
         def value():
-            return fsum(np.concatenate(dual_terms(graph, problem, messages, epsilon)))  # noqa: B023
+            return fsum(np.concatenate(dual_terms(problem, messages, epsilon)))  # noqa: B023
 
         before = value()
         for _ in range(2):
@@ -129,8 +117,8 @@ def test_any_messages_give_a_bound(seed, size):
     bound = certified_bound(graph, messages)
     assert bound <= dual(graph, messages) <= bound + 1e-8 * (1 + size)
     for _ in range(20):
-        planes = rng.integers(0, graph.plane_costs.shape[1], len(graph.plane_costs))
-        assert bound <= graph.energy(planes, rng.integers(0, 4, len(graph.edges)))
+        states = rng.integers(0, graph.node_costs.shape[1], len(graph.node_costs))
+        assert bound <= graph.energy(states, rng.integers(0, 4, len(graph.edges)))
 
 
 def test_the_bound_stays_below_when_messages_dwarf_the_costs():
@@ -146,22 +134,20 @@ def test_the_bound_stays_below_when_messages_dwarf_the_costs():
         )
         zeros = vars(Messages.zeros(graph))
         messages = Messages(**{k: np.full_like(v, 1e9 / 3) for k, v in zeros.items()})
-        energy = graph.energy(
-            np.zeros(len(graph.plane_costs), int), np.zeros(len(graph.edges), int)
-        )
+        energy = graph.energy(np.zeros(len(graph.node_costs), int), np.zeros(len(graph.edges), int))
         assert energy - 1.0 <= certified_bound(graph, messages) <= energy
 
 
 def check_phases(graph):
     """Every variable is updated once, and of no factor by two blocks of a phase."""
-    topology = build_topology(graph)
-    planes, labels = np.full(len(graph.plane_costs), -1), np.full(len(graph.edges), -1)
+    lists = build_topology(graph)
+    nodes, labels = np.full(len(graph.node_costs), -1), np.full(len(graph.edges), -1)
     reduced = np.full(len(graph.edges), -1)
     number, phase_of = 0, []
-    for k, phase in enumerate(topology.phases):
+    for k, phase in enumerate(lists.phases):
         for block in phase:
             for known, members in (
-                (planes, block.planes),
+                (nodes, block.nodes),
                 (labels, block.labels),
                 (reduced, block.edges),
             ):
@@ -170,25 +156,25 @@ def check_phases(graph):
             number += 1
             phase_of.append(k)
     phase_of = np.array(phase_of)
-    for known in (planes, labels, reduced):
+    for known in (nodes, labels, reduced):
         assert known.min(initial=0) >= 0
-    for met in (*planes[graph.edges], *labels[graph.junctions3], *labels[graph.junctions4]):
+    for met in (*nodes[graph.edges], *labels[graph.junctions3], *labels[graph.junctions4]):
         different = sorted(set(met))
         assert len(set(phase_of[different])) == len(different)
     for e, ends in enumerate(graph.edges):
-        # A plane needs the reduced table of its edge by the time that it is updated, and a label
-        # the messages of both planes, which nobody may be writing meanwhile.
-        assert reduced[e] == min(planes[ends])
-        for plane in planes[ends]:
-            assert plane == labels[e] or phase_of[plane] < phase_of[labels[e]]
-    return topology
+        # A node needs the reduced table of its edge when it is updated, and a label the messages of
+        # both nodes, which nothing may be writing meanwhile.
+        assert reduced[e] == min(nodes[ends])
+        for node in nodes[ends]:
+            assert node == labels[e] or phase_of[node] < phase_of[labels[e]]
+    return lists
 
 
 @settings(max_examples=30, deadline=None)
 @given(seeds, st.integers(1, 4))
 def test_blocks_share_no_factor(seed, smallest):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SMALLEST_BLOCK", smallest)  # even small maps are cut
+        patch.setattr(topology, "SMALLEST_BLOCK", smallest)  # even small maps are cut
         check_phases(some_graph(seed))
 
 
@@ -201,7 +187,7 @@ def test_blocks_of_any_graph_share_no_factor(seed):
     first = rng.integers(0, n - 1, e)
     graph = FactorGraph(
         edges=np.stack([first, rng.integers(first + 1, n)], axis=1).astype(np.int32),
-        plane_costs=np.zeros((n, 1)),
+        node_costs=np.zeros((n, 1)),
         label_costs=np.zeros((e, 4)),
         edge_costs=np.zeros((e, 4, 1, 1)),
         junctions3=np.array([rng.permutation(e)[:3] for _ in range(9)], np.int32),
@@ -211,17 +197,17 @@ def test_blocks_of_any_graph_share_no_factor(seed):
         junction4_costs=np.zeros((4, 4, 4, 4, 4)),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SMALLEST_BLOCK", 1)
+        patch.setattr(topology, "SMALLEST_BLOCK", 1)
         check_phases(graph)
 
 
-def test_a_map_of_many_segments_is_cut_into_blocks_of_like_size():
+def test_a_map_of_many_nodes_is_cut_into_blocks_of_like_size():
     graph = paper_like(voronoi(80, 240, 600, 1), 1, 0)
     blocks, borders, rest = check_phases(graph).phases
     assert (len(blocks), len(borders)) == (4, 3)
-    assert min(len(block.planes) for block in blocks) > 0.15 * 600
-    assert sum(len(border.planes) for border in borders) < 0.2 * 600
-    assert len(rest[0].planes) == 0
+    assert min(len(block.nodes) for block in blocks) > 0.15 * 600
+    assert sum(len(border.nodes) for border in borders) < 0.2 * 600
+    assert len(rest[0].nodes) == 0
     assert len(rest[0].labels) < 0.02 * len(graph.edges)
 
 
@@ -230,7 +216,7 @@ def test_bad_graphs_are_named():
     with pytest.raises(InputError, match="edge_costs"):
         build_problem(replace(graph, edge_costs=np.full_like(graph.edge_costs, np.inf)))
     with pytest.raises(InputError, match="counting numbers"):
-        build_problem(graph, plane_count=-1.0)
+        CountingNumbers(node=-1.0)
     with pytest.raises(InputError, match="different variables"):
         build_topology(replace(graph, edges=np.zeros_like(graph.edges)))
     with pytest.raises(InputError, match="junctions3"):

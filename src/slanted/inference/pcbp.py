@@ -26,12 +26,12 @@ from slanted.model.energy import cheapest_labels
 from slanted.model.planes import lowest_disparity
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
-from slanted.solver.messages_topology import build_topology
+from slanted.solver.topology import build_topology
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.settings import ModelSettings
-    from slanted.solver.convex_bp import Solution
+    from slanted.solver.solution import Solution
 
 DATA_SCALES = 0.5, 8.0
 """Smallest and largest factor of the data potentials."""
@@ -152,7 +152,7 @@ def _iterate(
         solution = terms.solve(graph, topology, incumbent, inference.sweeps)
         if keeps and t == start.iteration:
             initial_energy = float(solution.trace.energy[0])
-        planes = particles[np.arange(regions.count), solution.planes]
+        planes = particles[np.arange(regions.count), solution.states]
         labels, bound = solution.labels, solution.bound
         margins = _margins(regions, particles, solution)
         confidence = np.where(np.isfinite(margins), margins, confidence)
@@ -178,9 +178,9 @@ def _iterate(
 def _margins(regions: Regions, particles: Floats, solution: Solution) -> Floats:
     """Return what a different plane would cost more; infinite where none was drawn."""
     segment = np.arange(regions.count)
-    da, db, dc = np.moveaxis(particles - particles[segment, solution.planes][:, None], -1, 0)
+    da, db, dc = np.moveaxis(particles - particles[segment, solution.states][:, None], -1, 0)
     uu, uv, vv = regions.covariance.T[:, :, None]
     squared = dc * dc + uu * da * da + 2 * uv * da * db + vv * db * db
     beliefs = np.where(squared > DIFFERENT**2, solution.beliefs, np.inf)
-    margin = beliefs.min(axis=1) - solution.beliefs[segment, solution.planes]
+    margin = beliefs.min(axis=1) - solution.beliefs[segment, solution.states]
     return np.asarray(np.maximum(margin, 0))

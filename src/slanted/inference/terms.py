@@ -6,7 +6,7 @@ The image may be at hand as a whole, or in tiles (`slanted.tiles`); the outer lo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.particles import propose
@@ -15,6 +15,7 @@ from slanted.model.energy import Energies, energy
 from slanted.model.observations import observe
 from slanted.model.planes import lowest_disparity
 from slanted.solver.convex_bp import solve
+from slanted.solver.options import SolverOptions
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Floats, Ints
     from slanted.settings import Settings
-    from slanted.solver.convex_bp import Solution
     from slanted.solver.factor_graph import FactorGraph
-    from slanted.solver.messages_topology import Topology
+    from slanted.solver.solution import Solution
+    from slanted.solver.topology import Topology
 
     Incumbent = tuple[Ints, Ints] | None
     """Particles and labels that a solution must not be worse than."""
@@ -117,25 +118,21 @@ class WholeImage:
         self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
     ) -> Solution:
         """Pass messages over the whole graph."""
-        return solve(
-            graph,
-            max_sweeps=sweeps,
-            topology=topology,
-            incumbent=incumbent,
-            **tolerances(self.settings),
-            check_every=self.settings.inference.check_every,
-        )
+        options = solver_options(self.settings, sweeps, self.settings.inference.check_every)
+        return solve(graph, options, incumbent=incumbent, topology=topology)
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
         """Evaluate every potential."""
         return energy(self.regions, self.observations, planes, labels, self.settings.model)
 
 
-def tolerances(settings: Settings) -> dict[str, Any]:
-    """Return what ends message passing, and its temperature, as solvers' arguments."""
+def solver_options(settings: Settings, max_sweeps: int, check_every: int) -> SolverOptions:
+    """Return the solver's options, with ε and tolerances from the settings."""
     inference = settings.inference
-    return {
-        "epsilon": inference.epsilon,
-        "gap_tolerance": inference.gap_tolerance,
-        "progress_tolerance": inference.progress_tolerance,
-    }
+    return SolverOptions(
+        epsilon=inference.epsilon,
+        gap_tolerance=inference.gap_tolerance,
+        progress_tolerance=inference.progress_tolerance,
+        max_sweeps=max_sweeps,
+        check_every=check_every,
+    )

@@ -28,14 +28,14 @@ from slanted.model.potentials import (
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
-from slanted.solver.factor_graph import LABELS
+from slanted.solver.factor_graph import LABELS, FactorGraph
 
 if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
 NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
-"""The weights, in the order of every array of weights or features; the paper's six, and ours."""
+"""Order of all arrays of weights and features: the paper's six, then our two."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,7 +47,7 @@ class Example:
     Parameters
     ----------
     name
-        Of the frame.
+        Name of the frame.
     edges, junctions3, junctions4, junction4_kinds
         As in `slanted.solver.factor_graph.FactorGraph`.
     seg
@@ -84,23 +84,43 @@ class Example:
     losses: Floats
     labels: Ints
 
+    def graph(self, weights: Floats, edge_costs: Floats) -> FactorGraph:
+        """Return the factor graph of some weights, with the task losses subtracted from the costs.
+
+        The caller makes the tables `edge_costs`, (E, 4, N, N); they are empty for kernels that use
+        tables of their own.
+        """
+        seg, _, _, jct, crs, col, vis, pho = weights
+        node_costs = seg * self.seg + vis * self.vis + pho * self.pho
+        return FactorGraph(
+            edges=self.edges,
+            node_costs=node_costs - self.losses,
+            label_costs=col * self.col,
+            edge_costs=edge_costs,
+            junctions3=self.junctions3,
+            junction3_costs=jct * self.jct,
+            junctions4=self.junctions4,
+            junction4_kinds=self.junction4_kinds,
+            junction4_costs=crs * self.crs,
+        )
+
     def truth_features(self) -> Floats:
-        """Return φ(gt): the features of ground truth."""
+        """Return φ(gt), the features of the ground truth."""
         return self.features(np.zeros(len(self.seg), np.int32), self.labels)
 
     def features(self, planes: Ints, labels: Ints) -> Floats:
-        """Return the features of a labelling: a particle a segment, a label an edge."""
+        """Return the features of a labelling: particles of the segments, labels of the edges."""
         segment, edge = np.arange(len(self.seg)), np.arange(len(self.edges))
         i, j = self.edges.T
         first, second = self.bdy1[edge, 0, planes[i]], self.bdy1[edge, 1, planes[j]]
-        # co, hi: both by halves; lo: the first; ro: the second.
-        owned = np.choose(labels, [(first + second) / 2, (first + second) / 2, first, second])
+        # coplanar, hinge: half of both; left occlusion: the first; right occlusion: the second
+        boundary = np.choose(labels, [(first + second) / 2, (first + second) / 2, first, second])
         pair = planes[i] * self.seg.shape[1] + planes[j]
         around3, around4 = labels[self.junctions3].T, labels[self.junctions4].T
         return np.array(
             [
                 self.seg[segment, planes].sum(),
-                owned.sum(),
+                boundary.sum(),
                 self.bdy2[edge, labels, pair].sum(dtype=np.float64),
                 self.jct[tuple(around3)].sum(),
                 self.crs[self.junction4_kinds, *around4].sum(),
@@ -114,16 +134,16 @@ class Example:
 def build_example(name: str, result: Result, truth: Any, settings: Settings) -> Example:
     """Draw particles and tabulate their features and losses.
 
-    Particle 0 is the ground-truth plane, 1 the local fit, and the rest are drawn around the local
-    fit as ``learning.proposals`` says, in its first iteration. The paper says only that there are
-    30.
+    Particle 0 is the ground-truth plane, particle 1 the local fit. The others are drawn around the
+    local fit as in a first iteration with ``learning.proposals``. The paper says only that there
+    are 30.
 
     Parameters
     ----------
     name
-        Of the frame.
+        Name of the frame.
     result
-        Of the frame, for its segments, matches and local fits.
+        Result of the frame, for its segments, matches and local fits.
     truth
         (H, W) ground truth, NaN where unknown.
     settings
@@ -147,7 +167,7 @@ def build_example(name: str, result: Result, truth: Any, settings: Settings) -> 
 
 
 def _draw(result: Result, observations: Observations, local: Floats, settings: Settings) -> Floats:
-    """Return all particles but two: `propose` puts the local fit itself first."""
+    """Return all particles but the first two: `propose` puts the local fit itself first."""
     kind = settings.learning.proposals
     count = settings.learning.particles - 1
     inference = replace(settings.inference, particles=count, proposals=kind)
@@ -164,7 +184,7 @@ def tabulate(
     particles: Floats,
     settings: Settings,
 ) -> Example:
-    """Tabulate features and losses of given particles, (n, N, 3), the first ground truth's."""
+    """Tabulate features and losses of (n, N, 3) particles; number 0 is the true plane."""
     model, kept = settings.model, truth.kept
     segments, edges = kept.segments, kept.edge_numbers
     particles = np.ascontiguousarray(particles)

@@ -1,9 +1,8 @@
 """Ground-truth planes and boundary labels of segments, from a disparity map (paper §3.3).
 
 The paper learns from "depth labels" and does not say how they become planes and boundary labels.
-Here a segment's plane is a robust fit to its ground truth. Segments with too little of it are
-unknown, and are left out of learning with every factor that touches them: labels are never
-invented.
+Here a segment's plane is a robust fit to its ground truth. Segments with too little ground truth
+are left out of learning, with every factor that touches them: labels are never invented.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.inference.local_fit import SMALLEST_SPREAD, fit_local_planes, moments_near
-from slanted.learning.subgraph import Subgraph, induced_subgraph
 from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Matches, observe
@@ -28,25 +26,50 @@ from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import FactorGraph
 
 REACH = 3.0
-"""Pixels: ground truth farther from a segment's plane does not support it; what out-3px counts."""
+"""Ground truth farther from a plane than this, in pixels, does not support it (as in out-3px)."""
 FEWEST = 10
-"""Ground-truth pixels that a plane must rest on."""
+"""Ground-truth pixels that a plane needs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """Some segments, and the edges and junctions that touch no others.
+
+    Parameters
+    ----------
+    segments, edge_numbers
+        Numbers of the segments and edges in the whole graph, ascending.
+    edges
+        (E, 2) segments of each edge, numbered inside the subgraph.
+    junctions3, junctions4
+        (J3, 3) and (J4, 4) edges of each junction, numbered inside the subgraph.
+    junctions4_segments
+        (J4, 4) segments of each four-way junction, numbered as in the whole graph: only their order
+        matters.
+    """
+
+    segments: Ints
+    edge_numbers: Ints
+    edges: Ints
+    junctions3: Ints
+    junctions4: Ints
+    junctions4_segments: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What is known of an image's segments.
+    """Ground truth of an image's segments.
 
     Parameters
     ----------
     pixels
-        Ground truth of each segment, about its centre.
+        Ground-truth pixels of each segment, about its centre.
     planes
-        (n, 3); without meaning where not known.
+        (n, 3) planes; meaningless where unknown.
     kept
-        The segments that are known, with the edges and junctions among them.
+        The segments with a known plane, and the edges and junctions among them.
     labels
-        Of the kept edges.
+        Boundary labels of the kept edges.
     """
 
     pixels: Matches
@@ -71,13 +94,13 @@ def find_truth(
     disparity
         (H, W) ground truth, NaN where unknown.
     settings
-        Of the model, for its λ; weights are not used.
+        The model, for its λ; weights are not used.
     rule
         ``planes`` gives each boundary the label of least φ_bdy2 at its two planes; ``joint`` gives
         all boundaries the labels of least φ_bdy2 + φ_jct + φ_crs together, so that few junctions
         are impossible.
     lowest
-        The disparity from which the model counts.
+        The disparity that the model counts from.
 
     Raises
     ------
@@ -117,12 +140,29 @@ def _supported(regions: Regions, pixels: Matches, planes: Floats) -> NDArray[np.
     return np.asarray((count >= FEWEST) & (spread > SMALLEST_SPREAD * whole + 1e-9))
 
 
+def induced_subgraph(regions: Regions, known: NDArray[np.bool_]) -> Subgraph:
+    """Drop segments that are not `known`, (n,), with every factor that touches one."""
+    inside = np.asarray(known[regions.edges].all(axis=1))
+    three = inside[regions.junctions3_edges].all(axis=1)
+    four = inside[regions.junctions4_edges].all(axis=1)
+    segment_number = (np.cumsum(known) - 1).astype(np.int32)
+    edge_number = (np.cumsum(inside) - 1).astype(np.int32)
+    return Subgraph(
+        segments=np.flatnonzero(known).astype(np.int32),
+        edge_numbers=np.flatnonzero(inside).astype(np.int32),
+        edges=segment_number[regions.edges[inside]],
+        junctions3=edge_number[regions.junctions3_edges[three]],
+        junctions4=edge_number[regions.junctions4_edges[four]],
+        junctions4_segments=regions.junctions4[four],
+    )
+
+
 def _joint_labels(kept: Subgraph, costs: Floats, labels: Ints, settings: ModelSettings) -> Ints:
-    """Return the labels of least φ_bdy2 + φ_jct + φ_crs, the planes held fixed."""
+    """Return the labels of least φ_bdy2 + φ_jct + φ_crs at fixed planes."""
     count = len(kept.segments)
     graph = FactorGraph(
         edges=kept.edges,
-        plane_costs=np.zeros((count, 1)),
+        node_costs=np.zeros((count, 1)),
         label_costs=np.zeros((len(kept.edges), costs.shape[1])),
         edge_costs=np.ascontiguousarray(costs)[:, :, None, None],
         junctions3=kept.junctions3,

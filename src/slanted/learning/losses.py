@@ -1,18 +1,18 @@
-"""Task losses: what it costs to give a segment a wrong plane (paper §4, "Task Loss").
+"""Task losses: the cost of giving a segment a wrong plane (paper §4, "Task Loss").
 
-A loss adds up over segments, so that it can be part of the unary costs. That of segment i and plane
-y is
+A loss is a sum over segments, so that it can be part of the unary costs. The loss of plane y for
+segment i is
 
     ℓ_i(y) = |S_i| / |S_i ∩ G| · Σ_{p ∈ S_i ∩ G} ℓ(d̂_i(p, y) − d(p)),
 
-G the pixels with ground truth: an estimate over all pixels of the segment. ``l2`` has
-ℓ(e) = min(|e|, K)²; ``out-kpx`` has ℓ(e) = K² if |e| > k, else 0. So a wrong pixel costs what it
-can cost in φ_seg at most.
+with G the pixels with ground truth: an estimate over all pixels of the segment. ``l2`` has
+ℓ(e) = min(|e|, K)²; ``out-kpx`` has ℓ(e) = K² if |e| > k, else 0. So a wrong pixel costs at most
+what it can cost in φ_seg.
 
-The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which does
-not add up over segments). It matters: a loss of 1 a segment is nothing beside costs of hundreds,
-and learning is then a maximum-likelihood fit, which takes the fact that matches are wrong in whole
-patches for a proof that they weigh little, and over-smooths (docs/learning.md).
+The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which is no
+sum over segments). The scale matters: a loss of 1 per segment is nothing beside costs of hundreds.
+Learning is then a maximum-likelihood fit, which concludes from matches that are wrong in whole
+patches that matches weigh little, and over-smooths (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from __future__ import annotations
 import numpy as np
 
 from slanted.errors import SettingsError
-from slanted.learning.loss_kernels import outlier_counts
 from slanted.model.data_kernels import truncated_sums
 from slanted.model.observations import Matches
 from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.kernel import kernel
 
 THRESHOLDS = {"out-2px": 2.0, "out-3px": 3.0, "out-4px": 4.0, "out-5px": 5.0}
 LOSS_NAMES = ("l2", *THRESHOLDS)
@@ -41,13 +41,13 @@ def particle_losses(
     pixels
         Ground truth of all segments of the image, about their centres.
     segments
-        (n,) the segments that take part; each has ground truth.
+        (n,) the segments to compute, each with ground truth.
     sizes
         (n,) their numbers of pixels.
     particles
         (n, N, 3) their planes.
     K
-        Truncation of ``l2``, in pixels; its square is the most that a pixel can cost.
+        Truncation of ``l2``, in pixels; no pixel costs more than its square.
     """
     share = [np.arange(pixels.start[i], pixels.start[i + 1]) for i in segments]
     start = np.cumsum([0, *(len(s) for s in share)]).astype(np.int64)
@@ -61,3 +61,28 @@ def particle_losses(
     else:
         raise SettingsError(f"loss: expected one of {', '.join(LOSS_NAMES)}, got {name!r}")
     return np.asarray(sums * (sizes / np.diff(start))[:, None])
+
+
+@kernel
+def outlier_counts(
+    start: Starts, du: Floats, dv: Floats, disparity: Floats, planes: Floats, threshold: float
+) -> Floats:
+    """Count the pixels of each set that a plane misses by more than a threshold, (sets, M).
+
+    Parameters
+    ----------
+    start, du, dv, disparity
+        As in `slanted.model.observations.Matches`.
+    planes
+        (sets, M, 3) about the centres of the sets.
+    threshold
+        In pixels; an error equal to it does not count.
+    """
+    sets, count, _ = planes.shape
+    counts = np.zeros((sets, count))
+    for k in range(sets):
+        for p in range(start[k], start[k + 1]):
+            for m in range(count):
+                estimate = planes[k, m, 0] * du[p] + planes[k, m, 1] * dv[p] + planes[k, m, 2]
+                counts[k, m] += abs(estimate - disparity[p]) > threshold
+    return counts

@@ -1,13 +1,13 @@
-"""Numba kernels of soft messages (ε > 0) over edge tables that are made anew for every weights.
+"""Numba kernels of soft messages (ε > 0) over edge tables that change with the weights.
 
-They do what `slanted.solver.messages_kernels` does, all counting numbers being 1 and τ = ε, at a
-tenth of the time: exp(−θ/τ) is tabulated once for many sweeps, so that a sweep is made of products.
-A sum of products that comes out below `FAINT` may have lost terms to underflow; it is then
-computed once more from the costs themselves, in logarithms. Entries of a table are at most 1, so
-all that a sum above it can lack is below 1e-100 of it: both ways agree to rounding.
+They do what `slanted.solver.node_kernels` and `slanted.solver.label_kernels` do, with all counting
+numbers 1 and τ = ε, in a tenth of the time: exp(−θ/τ) is tabulated once for many sweeps, so that a
+sweep consists of products. A sum of products below `FAINT` may have lost terms to underflow and is
+computed again from the costs themselves, in logarithms. Entries of a table are at most 1, so what a
+larger sum can lack is below 1e-100 of it: both ways agree up to rounding.
 
-The cost of (o, a, b), label and particles of an edge, is w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2. A pair
-(a, b) has the flat index a N + b, as elsewhere.
+The cost of label o and particles a, b of an edge is w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2. As elsewhere, a
+pair (a, b) has the flat index a N + b.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.kernel import kernel
 from slanted.solver.factor_graph import LABELS
-from slanted.solver.messages_kernels import Lists, largest_share, outgoing
+from slanted.solver.node_kernels import largest_share, outgoing
+from slanted.solver.topology import Incidence
 
 Singles = NDArray[np.float32]
 Features = tuple[Floats, Singles, float, float]
 """(E, 2, N) φ^TP sums of both planes, (E, 4, N²) φ_bdy2, w_bdy1, w_bdy2."""
 
 FAINT = 1e-200
-"""Of sums whose largest possible term is 1."""
+"""Sums below this, of terms of at most 1, are computed again in logarithms."""
 HOPELESS = 40.0
 """exp(−40) is below the rounding of a sum of probabilities."""
 LEFT_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
@@ -34,8 +35,8 @@ RIGHT_OCCLUSION = int(BoundaryLabel.RIGHT_OCCLUSION)
 
 
 @kernel
-def owned(label: int, first: float, second: float) -> float:
-    """Return φ_bdy1: the front plane explains the boundary, or both do by halves."""
+def phi_bdy1(label: int, first: float, second: float) -> float:
+    """Return φ_bdy1: the sum of the front plane, or half of both sums if neither is in front."""
     if label == LEFT_OCCLUSION:
         return first
     if label == RIGHT_OCCLUSION:
@@ -55,7 +56,7 @@ def edge_costs(features: Features, out: Floats) -> None:
                 target, second = out[e, o, row], bdy2[e, o, row]
                 first, other = bdy1[e, 0, a], bdy1[e, 1]
                 for b in range(states):
-                    target[b] = weight1 * owned(o, first, other[b]) + weight2 * second[b]
+                    target[b] = weight1 * phi_bdy1(o, first, other[b]) + weight2 * second[b]
 
 
 @kernel
@@ -105,7 +106,7 @@ def powers(messages: Floats, tau: float, out: Floats) -> float:
     return largest
 
 
-# Sums in any order: only so they become vector sums. All terms are finite and not negative.
+# Reassociation lets sums be vectorised; all terms are finite and not negative.
 @kernel(fastmath={"reassoc"})
 def _dot(first: Floats, second: Floats) -> float:
     total = 0.0
@@ -126,7 +127,7 @@ def _exact_message(
     features, e
         Costs, and which edge.
     side, state
-        Whether the particle is the first or the second segment's, and its number.
+        Whether the particle is that of the first or the second segment, and its number.
     to_label, other
         (E, 4) messages of labels, (N,) of the other segment.
     tau
@@ -143,7 +144,7 @@ def _exact_message(
         pairs, target, sent = bdy2[e, o], values[o * states : (o + 1) * states], to_label[e, o]
         for k in range(states):
             first, second = (own, theirs[k]) if side == 0 else (theirs[k], own)
-            cost = weight1 * owned(o, first, second) + weight2 * pairs[start + k * stride]
+            cost = weight1 * phi_bdy1(o, first, second) + weight2 * pairs[start + k * stride]
             target[k] = cost - sent - other[k]
             least = target[k] if target[k] < least else least
     message: float = _finish(values, least, tau)
@@ -152,7 +153,7 @@ def _exact_message(
 
 @kernel
 def _finish(values: Floats, least: float, tau: float) -> float:
-    """Return smin_τ of values; those that are far from the least cannot be seen in the sum."""
+    """Return smin_τ of values, leaving out those too large to change the sum."""
     total = 0.0
     for value in values:
         if value - least < HOPELESS * tau:
@@ -162,33 +163,20 @@ def _finish(values: Floats, least: float, tau: float) -> float:
 
 
 @kernel
-def soft_update_planes(
-    members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, shift: Floats,
+def soft_update_nodes(
+    members: Ints, star: Incidence, node_costs: Floats, reduced: Floats, shift: Floats,
     features: Features, to_label: Floats, tau: float, to_first: Floats, to_second: Floats,
 ) -> None:  # fmt: skip
-    """Maximise D_ε over all messages of each of some planes, one plane after the other.
+    """Do what `slanted.solver.node_kernels.update_nodes` does, from the output of `soft_reduce`.
 
-    Parameters
-    ----------
-    members
-        Segments to do.
-    star
-        Edges of each segment, and its side (0: first, 1: second) of them.
-    plane_costs
-        (n, N) θ_i.
-    reduced, shift
-        From `soft_reduce`.
-    features, to_label, tau
-        For sums that underflow: costs, (E, 4) messages of labels, and ε.
-    to_first, to_second
-        (E, N) λ of the first and second segment of each edge; those of members are replaced.
+    Sums that underflow are computed from `features` and the messages of labels, (E, 4) `to_label`.
     """
     start, edges, sides = star
-    states = plane_costs.shape[1]
+    states = node_costs.shape[1]
     incoming = np.empty((largest_share(members, start), states))
     belief, power, values = np.empty((1, states)), np.empty(states), np.empty(LABELS * states)
     for i in members:
-        belief[0] = plane_costs[i]
+        belief[0] = node_costs[i]
         for place in range(start[i], start[i + 1]):
             e, side, mu = edges[place], sides[place], incoming[place - start[i]]
             other = to_second[e] if side == 0 else to_first[e]
@@ -253,7 +241,7 @@ def _exact_label_message(
         target, second, sent = values[row], bdy2[e, o, row], to_second[e]
         first, other, own = bdy1[e, 0, a], bdy1[e, 1], to_first[e, a]
         for b in range(states):
-            shared = owned(o, first, other[b])
+            shared = phi_bdy1(o, first, other[b])
             target[b] = weight1 * shared + weight2 * second[b] - own - sent[b]
             least = target[b] if target[b] < least else least
     message: float = _finish(values, least, tau)

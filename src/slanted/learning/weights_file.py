@@ -1,4 +1,4 @@
-"""Learned weights on disk: a settings file that also tells how they were made."""
+"""Learned weights on disk: a settings file that also says how they were learned."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from slanted.errors import FileError, InputError
+from slanted.errors import InputError
 from slanted.io.files import write_bytes
-from slanted.io.texts import read_toml
 from slanted.learning.examples import NAMES
 from slanted.runtime.arrays import Floats
 from slanted.settings.fields import toml_value
@@ -23,7 +22,7 @@ HEAD = """\
 
 
 def normalised(weights: Floats) -> Floats:
-    """Return the weights divided by the first that is not zero, mostly that of φ_seg."""
+    """Return the weights divided by the first that is not zero, usually that of φ_seg."""
     above = np.flatnonzero(weights > 0)
     if len(above) == 0:
         raise InputError("weights: expected one above zero, got none; learn them again")
@@ -31,20 +30,12 @@ def normalised(weights: Floats) -> Floats:
 
 
 def write_weights(path: Path, weights: Floats, origin: Mapping[str, Any]) -> None:
-    """Write weights, and where they come from as text, numbers or lists of these."""
+    """Write weights, and a table of text, numbers or lists that says where they come from."""
     lines = [HEAD + "\n[model.weights]"]
     lines += [f"{name} = {float(w)!r}" for name, w in zip(NAMES, weights, strict=True)]
     lines += ["", f"[{ORIGIN}]"]
     lines += [f"{name} = {_toml(value)}" for name, value in origin.items()]
     write_bytes(path, ("\n".join(lines) + "\n").encode())
-
-
-def read_origin(path: Path) -> dict[str, Any]:
-    """Return the table of how the weights in a file were made; empty for other settings files."""
-    origin = read_toml(path, "weights in TOML").get(ORIGIN, {})
-    if not isinstance(origin, dict):
-        raise FileError(path, f"expected a table {ORIGIN}, got something else; correct it")
-    return origin
 
 
 def _toml(value: Any) -> str:

@@ -78,13 +78,13 @@ def build_factor_graph(
 
     # A thread does all tables of its segments, then of its edges: it hands over twice, not five
     # times.
-    plane_costs = share_rows(regions.count, costs_of_planes)
+    node_costs = share_rows(regions.count, costs_of_planes)
     if weights.user and observations.user_potential is not None:
-        plane_costs += weights.user * user_cost(regions, observations, particles)
+        node_costs += weights.user * user_cost(regions, observations, particles)
     share(len(edge_costs), tabulate_edges)
     return FactorGraph(
         edges=regions.edges,
-        plane_costs=plane_costs,
+        node_costs=node_costs,
         label_costs=weights.col * colour_cost(regions, settings),
         edge_costs=edge_costs,
         junctions3=regions.junctions3_edges,

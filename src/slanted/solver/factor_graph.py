@@ -1,64 +1,69 @@
 """The discrete problem that the solver minimises: arrays only.
 
-Each node i has a variable y_i with N states, each edge ij a variable o_ij with 4 states. In stereo
-the nodes are segments, their states are planes (particles), and the states of edges are boundary
-labels. Factors of one kind share one array.
+A graph has two kinds of variables. Each node i has a *state* y_i, one of N; each edge ij has a
+*label* o_ij, one of four. An edge factor couples the label of an edge with the states of its two
+nodes, and junctions couple the labels of three or four edges. In stereo nodes are segments, states
+are candidate planes, and labels say what happens at the boundary of two segments.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Floats, Ints
+
 LABELS = 4
-"""States of o_ij."""
+"""Number of labels that an edge can have."""
 
 
 @dataclass(frozen=True, eq=False)
 class FactorGraph:
-    """Costs, to be minimised, with weights already applied.
+    """Costs to be minimised, with any weights already applied.
 
     Parameters
     ----------
     edges
-        (E, 2) int32, segments i < j of each label variable.
-    plane_costs
-        (n, N) unary costs of the particles.
+        (E, 2) int32, the nodes i < j of each edge.
+    node_costs
+        (n, N) unary costs of states.
     label_costs
-        (E, 4) unary costs of the labels.
+        (E, 4) unary costs of labels.
     edge_costs
         (E, 4, N, N) costs of (o_ij, y_i, y_j).
     junctions3
-        (J3, 3) int32, the edges ij, jk, ik of segments i < j < k.
+        (J3, 3) int32, the edges ij, jk, ik of nodes i < j < k.
     junction3_costs
-        (4, 4, 4) costs of (o_ij, o_jk, o_ik), one table for all: with i < j < k no edge is turned.
+        (4, 4, 4) costs of (o_ij, o_jk, o_ik), one table for all: with i < j < k no edge is
+        reversed.
     junctions4
-        (J4, 4) int32, the edges pq, qr, rs, ps of segments in cyclic order.
+        (J4, 4) int32, the edges pq, qr, rs, ps of nodes in cyclic order.
     junction4_kinds
-        (J4,) int32, which of the tables below each has: edges qr and rs may be stored turned.
+        (J4,) int32, which table of `junction4_costs` each junction uses: edges qr and rs may be
+        stored in reverse.
     junction4_costs
-        (4, 4, 4, 4, 4) tables of (o_pq, o_qr, o_rs, o_ps) as the edges are stored.
+        (K, 4, 4, 4, 4) tables of (o_pq, o_qr, o_rs, o_ps), as the edges are stored.
     """
 
-    edges: NDArray[np.int32]
-    plane_costs: NDArray[np.float64]
-    label_costs: NDArray[np.float64]
-    edge_costs: NDArray[np.float64]
-    junctions3: NDArray[np.int32]
-    junction3_costs: NDArray[np.float64]
-    junctions4: NDArray[np.int32]
-    junction4_kinds: NDArray[np.int32]
-    junction4_costs: NDArray[np.float64]
+    edges: Ints
+    node_costs: Floats
+    label_costs: Floats
+    edge_costs: Floats
+    junctions3: Ints = field(default_factory=lambda: np.empty((0, 3), np.int32))
+    junction3_costs: Floats = field(default_factory=lambda: np.zeros((LABELS,) * 3))
+    junctions4: Ints = field(default_factory=lambda: np.empty((0, 4), np.int32))
+    junction4_kinds: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    junction4_costs: Floats = field(default_factory=lambda: np.zeros((1, *(LABELS,) * 4)))
 
-    def energy(self, planes: NDArray[np.integer], labels: NDArray[np.integer]) -> float:
-        """Return the cost of a labelling: a particle for each segment, a label for each edge."""
+    def energy(self, states: NDArray[np.integer], labels: NDArray[np.integer]) -> float:
+        """Return the cost of a labelling: a state for each node, a label for each edge."""
         i, j = self.edges.T
         edge = np.arange(len(self.edges))
-        total = self.plane_costs[np.arange(len(planes)), planes].sum()
+        total = self.node_costs[np.arange(len(states)), states].sum()
         total += self.label_costs[edge, labels].sum()
-        total += self.edge_costs[edge, labels, planes[i], planes[j]].sum()
+        total += self.edge_costs[edge, labels, states[i], states[j]].sum()
         a, b, c = labels[self.junctions3].T
         total += self.junction3_costs[a, b, c].sum()
         p, q, r, s = labels[self.junctions4].T

@@ -104,7 +104,7 @@ class Costs(Pass):
         """Tabulate them."""
         seen = self.data.observe(self.factor, with_census=bool(self.model.weights.pho))
         graph = build_factor_graph(self.data.regions, seen, self.particles, self.model)
-        return graph.plane_costs[: self.own], graph.label_costs, graph.edge_costs
+        return graph.node_costs[: self.own], graph.label_costs, graph.edge_costs
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,14 @@ import numpy as np
 from slanted.errors import SlantedError
 from slanted.inference.local_fit import fill_unknown, noise_of_residuals
 from slanted.inference.particles import propose
-from slanted.inference.terms import tolerances
+from slanted.inference.terms import solver_options
 from slanted.model.energy import Energies, junction_energies
 from slanted.model.junctions import junction4_kinds
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import junction3_cost, junction4_cost
 from slanted.runtime.workers import Backend, run_each
+from slanted.solver.distributed import solve_distributed
 from slanted.solver.factor_graph import LABELS, FactorGraph
-from slanted.solver.split import solve_split
 from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
 from slanted.tiles.tile import Tile, make_tiles, tile_data
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import Settings
-    from slanted.solver.convex_bp import Solution
-    from slanted.solver.messages_topology import Topology
+    from slanted.solver.solution import Solution
+    from slanted.solver.topology import Topology
 
 MOST_PARTS = 16
-"""Of the split solver; tiles beyond are joined, for each part costs an exchange."""
+"""Of the distributed solver; tiles beyond are joined, for each part costs an exchange."""
 SWEEPS_PER_EXCHANGE = 2
 ATTEMPTS = 3
 """How often a tile is tried whose worker dies."""
@@ -117,15 +117,15 @@ class TiledImage:
         """Tabulate tile by tile."""
         regions, model = self.regions, self.settings.model
         count, edges = particles.shape[1], regions.number_of_edges
-        plane_costs = np.empty((regions.count, count))
+        node_costs = np.empty((regions.count, count))
         label_costs = np.empty((edges, LABELS))
         edge_costs = np.empty((edges, LABELS, count, count))
         for tile, found in self._each(lambda tile: (Costs, (particles[tile.segments],))):
-            plane_costs[tile.segments[: tile.own]] = found[0]
+            node_costs[tile.segments[: tile.own]] = found[0]
             label_costs[tile.edges], edge_costs[tile.edges] = found[1:]
         return FactorGraph(
             edges=regions.edges,
-            plane_costs=plane_costs,
+            node_costs=node_costs,
             label_costs=label_costs,
             edge_costs=edge_costs,
             junctions3=regions.junctions3_edges,
@@ -143,15 +143,9 @@ class TiledImage:
         parts = min(len(self.tiles), MOST_PARTS)
         for number, tile in enumerate(self.tiles):
             part[tile.segments[: tile.own]] = number * parts // len(self.tiles)
-        return solve_split(
-            graph,
-            part,
-            sweeps_per_exchange=SWEEPS_PER_EXCHANGE,
-            rounds=sweeps,  # of each other, tiles hear in exchanges only
-            topology=topology,
-            incumbent=incumbent,
-            **tolerances(self.settings),
-        )
+        # Tiles learn of each other in exchanges only, so `sweeps` counts exchanges.
+        options = solver_options(self.settings, sweeps * SWEEPS_PER_EXCHANGE, SWEEPS_PER_EXCHANGE)
+        return solve_distributed(graph, part, options, incumbent=incumbent, topology=topology)
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
         """Add up the tiles, and the junctions of all."""

@@ -11,7 +11,7 @@ from slanted.research.experiments.measurements import Scores
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
-    from slanted.solver.convex_bp import Solution
+    from slanted.solver.solution import Solution
 
 KINDS = ("coplanar", "hinge", "occlusion")
 BINS = 20
@@ -87,8 +87,7 @@ def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     from slanted.pipeline import match_pair
     from slanted.regions import build_regions
     from slanted.segmentation import segment
-    from slanted.solver.convex_bp import solve
-    from slanted.solver.messages_topology import build_topology
+    from slanted.solver import SolverOptions, build_topology, solve
 
     left, right = check_pair(left, right)
     matched, _ = match_pair(left, right, settings)
@@ -103,16 +102,20 @@ def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     looks: list[Solution] = []
     for before, sweep in pairwise((0, *LOOKS)):
         last = looks[-1] if looks else None
-        going_on = solve(
-            graph,
+        options = SolverOptions(
             epsilon=settings.inference.epsilon,
             max_sweeps=sweep - before,
             check_every=sweep - before,
             gap_tolerance=0.0,
             progress_tolerance=0.0,
-            messages=None if last is None else last.messages,
-            topology=topology,
-            incumbent=None if last is None else (last.planes, last.labels),
         )
-        looks.append(going_on)
+        looks.append(
+            solve(
+                graph,
+                options,
+                messages=None if last is None else last.messages,
+                topology=topology,
+                incumbent=None if last is None else (last.states, last.labels),
+            )
+        )
     return looks

@@ -1,4 +1,4 @@
-"""Numba kernels of expectations: features of edges under the beliefs that messages make."""
+"""Numba kernels of expectations: features of edges under the beliefs of given messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slanted.learning.soft_kernels import (
     LEFT_OCCLUSION,
     RIGHT_OCCLUSION,
     Features,
-    owned,
+    phi_bdy1,
     powers,
 )
 from slanted.runtime.arrays import Floats
@@ -27,9 +27,9 @@ def edge_expectations(
     Parameters
     ----------
     table, features
-        From `soft_kernels.boltzmann_tables`, and what it was made of.
+        The output of `soft_kernels.boltzmann_tables`, and its input.
     from_edges
-        (E, 4) μ_{α→o} of these messages: with λ_o they are the beliefs of labels.
+        (E, 4) μ_{α→o} of these messages, which with λ_o make the beliefs of labels.
     to_label, to_first, to_second
         λ to the edge factors.
     tau
@@ -58,7 +58,7 @@ def edge_expectations(
     return expected
 
 
-# Sums in any order: only so they become vector sums. All terms are finite and not negative.
+# Reassociation lets sums be vectorised; all terms are finite and not negative.
 @kernel(fastmath={"reassoc"})
 def _sums(
     table: Floats, bdy1: Floats, bdy2: Floats, o: int, first: Floats, second: Floats
@@ -91,27 +91,27 @@ def _sums(
 def _exact_sums(
     features: Features, e: int, o: int, to_first: Floats, to_second: Floats, tau: float
 ) -> tuple[float, float]:
-    """Return the two expectations given a label, computed in logarithms; at τ = 0, of a minimum.
+    """Return both expectations given a label, in logarithms; at τ = 0, the features at a minimum.
 
-    Of several minima the first in order of particles is taken: any gives a subgradient.
+    The first of several minima is taken: any gives a subgradient.
     """
     bdy1, bdy2, weight1, weight2 = features
     states = len(to_first)
     least, best_a, best_b = np.inf, 0, 0
     for a in range(states):
         for b in range(states):
-            shared = owned(o, bdy1[e, 0, a], bdy1[e, 1, b])
+            shared = phi_bdy1(o, bdy1[e, 0, a], bdy1[e, 1, b])
             cost = weight1 * shared + weight2 * bdy2[e, o, a * states + b]
             value = cost - to_first[a] - to_second[b]
             if value < least:
                 least, best_a, best_b = value, a, b
     if tau == 0:
-        one = owned(o, bdy1[e, 0, best_a], bdy1[e, 1, best_b])
+        one = phi_bdy1(o, bdy1[e, 0, best_a], bdy1[e, 1, best_b])
         return one, float(bdy2[e, o, best_a * states + best_b])
     total, one, two = 0.0, 0.0, 0.0
     for a in range(states):
         for b in range(states):
-            shared = owned(o, bdy1[e, 0, a], bdy1[e, 1, b])
+            shared = phi_bdy1(o, bdy1[e, 0, a], bdy1[e, 1, b])
             feature = bdy2[e, o, a * states + b]
             value = weight1 * shared + weight2 * feature - to_first[a] - to_second[b]
             p = np.exp((least - value) / tau)

@@ -8,12 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive_solver as naive
-from slanted.solver.decode import Decoder
-from slanted.solver.decode_kernels import descend_coordinates
-from slanted.solver.decode_star_kernels import star_move, star_moves
+from slanted.solver.decoder import Decoder
+from slanted.solver.decoder_kernels import descend_coordinates
 from slanted.solver.factor_graph import FactorGraph
-from slanted.solver.messages import build_problem
-from slanted.solver.messages_topology import build_topology
+from slanted.solver.problem import build_problem
+from slanted.solver.star_kernels import star_move, star_moves
+from slanted.solver.sweeps import Sweeper
+from slanted.solver.topology import build_topology
 from solver.graphs import paper_like, random_tables, small_map
 
 seeds = st.integers(0, 10_000)
@@ -26,31 +27,25 @@ def some_graph(seed):
 
 def random_states(graph, seed):
     rng = np.random.default_rng(seed)
-    count, particles = graph.plane_costs.shape
-    planes = rng.integers(0, particles, count).astype(np.int32)
-    return planes, rng.integers(0, 4, len(graph.edges)).astype(np.int32)
+    count, size = graph.node_costs.shape
+    states = rng.integers(0, size, count).astype(np.int32)
+    return states, rng.integers(0, 4, len(graph.edges)).astype(np.int32)
 
 
-def tables_of(graph):
-    """What the kernels take: lists, ends, costs, junctions."""
-    problem, topology = build_problem(graph), build_topology(graph)
-    decoder = Decoder(graph, problem, topology)
-    return (
-        topology.star, topology.touching, graph.edges.copy(), problem.plane_costs,
-        problem.label_costs, problem.edge_costs, decoder._junctions,
-    )  # fmt: skip
+def decoder_of(graph):
+    return Decoder(Sweeper(build_problem(graph), build_topology(graph)))
 
 
-def move_star(graph, segment, planes, labels):
+def move_star(graph, node, states, labels):
     position = np.full(len(graph.edges), -1, np.int32)
-    moved = star_move(segment, *tables_of(graph), position, planes, labels)
+    moved = star_move(node, *decoder_of(graph).tables, position, states, labels)
     assert (position == -1).all()
     return moved
 
 
-def is_simple(graph, segment):
-    """Whether a segment's labels form paths and cycles; two boundary pieces can make them more."""
-    around = set(np.flatnonzero((graph.edges == segment).any(axis=1)).tolist())
+def is_simple(graph, node):
+    """Whether a node's labels form paths and cycles; two boundary pieces can make them more."""
+    around = set(np.flatnonzero((graph.edges == node).any(axis=1)).tolist())
     partners = {edge: set() for edge in around}
     for scope in [*graph.junctions3.tolist(), *graph.junctions4.tolist()]:
         held = around & set(scope)
@@ -65,48 +60,48 @@ def is_simple(graph, segment):
 @given(seeds)
 def test_moves_that_are_not_kept_tell_which_stars_would_gain(seed):
     graph = some_graph(seed)
-    planes, labels = random_states(graph, seed)
-    expected = [move_star(graph, i, planes.copy(), labels.copy()) for i in range(len(planes))]
-    due, states = np.ones(len(planes), np.bool_), (planes.copy(), labels.copy())
-    gained = star_moves(*tables_of(graph), *states, False, 0, len(planes), due)
+    states, labels = random_states(graph, seed)
+    expected = [move_star(graph, i, states.copy(), labels.copy()) for i in range(len(states))]
+    due, tried = np.ones(len(states), np.bool_), (states.copy(), labels.copy())
+    gained = star_moves(*decoder_of(graph).tables, *tried, False, 0, len(states), due)
     np.testing.assert_array_equal(due, expected)
     assert gained == any(expected)
-    np.testing.assert_array_equal(states[0], planes)
-    np.testing.assert_array_equal(states[1], labels)
+    np.testing.assert_array_equal(tried[0], states)
+    np.testing.assert_array_equal(tried[1], labels)
 
 
 @settings(max_examples=60, deadline=None)
 @given(seeds)
-@example(573)  # one label of segment has three neighbours
+@example(573)  # one label of node has three neighbours
 def test_star_moves_are_the_best_of_all_choices(seed):
     graph = some_graph(seed)
-    planes, labels = random_states(graph, seed)
-    for segment in range(len(planes)):
-        if np.count_nonzero(graph.edges == segment) > 5:
+    states, labels = random_states(graph, seed)
+    for node in range(len(states)):
+        if np.count_nonzero(graph.edges == node) > 5:
             continue  # too many to try all
-        before = graph.energy(planes, labels)
-        best = naive.best_star(graph, segment, planes, labels)
-        old_planes, old_labels = planes.copy(), labels.copy()
-        moved = move_star(graph, segment, planes, labels)
-        if not is_simple(graph, segment):
+        before = graph.energy(states, labels)
+        best = naive.best_star(graph, node, states, labels)
+        old_states, old_labels = states.copy(), labels.copy()
+        moved = move_star(graph, node, states, labels)
+        if not is_simple(graph, node):
             assert not moved
-            np.testing.assert_array_equal(planes, old_planes)
+            np.testing.assert_array_equal(states, old_states)
             np.testing.assert_array_equal(labels, old_labels)
             continue
-        assert graph.energy(planes, labels) == pytest.approx(best, rel=1e-10, abs=1e-10)
+        assert graph.energy(states, labels) == pytest.approx(best, rel=1e-10, abs=1e-10)
         assert moved == (best < before - 1e-10)
-        outside = ~(graph.edges == segment).any(axis=1)
+        outside = ~(graph.edges == node).any(axis=1)
         np.testing.assert_array_equal(labels[outside], old_labels[outside])
-        assert (np.delete(planes, segment) == np.delete(old_planes, segment)).all()
+        assert (np.delete(states, node) == np.delete(old_states, node)).all()
 
 
 def wheel(extra=()):
-    """Four segments round a hub: edges of hub 0 to 1 … 4 are 0 … 3, with junctions as asked for."""
+    """Four nodes round a hub: edges of hub 0 to 1 … 4 are 0 … 3, with junctions as asked for."""
     rng = np.random.default_rng(0)
     edges = np.array([(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4)], np.int32)
     return FactorGraph(
         edges=edges,
-        plane_costs=rng.random((5, 2)),
+        node_costs=rng.random((5, 2)),
         label_costs=rng.random((7, 4)),
         edge_costs=rng.random((7, 4, 2, 2)),
         junctions3=np.array([(0, 4, 1), (1, 5, 2), (2, 6, 3), *extra], np.int32),
@@ -131,11 +126,11 @@ def wheel(extra=()):
 def test_stars_of_every_shape(extra, exact):
     graph = wheel(extra)
     for seed in range(20):
-        planes, labels = random_states(graph, seed)
-        best, before = naive.best_star(graph, 0, planes, labels), graph.energy(planes, labels)
-        move_star(graph, 0, planes, labels)
-        assert not move_star(graph, 0, planes, labels)
-        after = graph.energy(planes, labels)
+        states, labels = random_states(graph, seed)
+        best, before = naive.best_star(graph, 0, states, labels), graph.energy(states, labels)
+        move_star(graph, 0, states, labels)
+        assert not move_star(graph, 0, states, labels)
+        after = graph.energy(states, labels)
         assert best - 1e-10 <= after <= before + 1e-10
         if exact:
             assert after == pytest.approx(best, abs=1e-10)
@@ -145,49 +140,49 @@ def test_stars_of_every_shape(extra, exact):
 @given(seeds)
 def test_polishing_never_raises_the_energy_and_ends_where_no_star_gains(seed):
     graph = some_graph(seed)
-    decoder = Decoder(graph)
+    decoder = decoder_of(graph)
     start = decoder.labelling(*random_states(graph, seed))
-    planes, labels = start.planes.copy(), start.labels.copy()
-    descend_coordinates(*tables_of(graph), 100, planes, labels)
-    single = graph.energy(planes, labels)
+    states, labels = start.states.copy(), start.labels.copy()
+    descend_coordinates(*decoder_of(graph).tables, 100, states, labels)
+    single = graph.energy(states, labels)
     end = decoder.polish(start)
     assert end.energy <= single + 1e-10 <= start.energy + 2e-10
-    assert end.energy == graph.energy(end.planes, end.labels)
-    for segment in range(len(graph.plane_costs)):
-        assert not move_star(graph, segment, end.planes.copy(), end.labels.copy())
+    assert end.energy == graph.energy(end.states, end.labels)
+    for node in range(len(graph.node_costs)):
+        assert not move_star(graph, node, end.states.copy(), end.labels.copy())
 
 
 @settings(max_examples=20, deadline=None)
 @given(seeds)
 def test_single_moves_end_in_a_local_optimum(seed):
     graph = some_graph(seed)
-    planes, labels = random_states(graph, seed)
-    descend_coordinates(*tables_of(graph), 100, planes, labels)
-    energy = graph.energy(planes, labels)
-    for states, count in ((planes, graph.plane_costs.shape[1]), (labels, 4)):
-        for v in range(len(states)):
-            kept = states[v]
+    states, labels = random_states(graph, seed)
+    descend_coordinates(*decoder_of(graph).tables, 100, states, labels)
+    energy = graph.energy(states, labels)
+    for chosen, count in ((states, graph.node_costs.shape[1]), (labels, 4)):
+        for v in range(len(chosen)):
+            kept = chosen[v]
             for x in range(count):
-                states[v] = x
-                assert graph.energy(planes, labels) >= energy - 1e-9 * (1 + energy)
-            states[v] = kept
+                chosen[v] = x
+                assert graph.energy(states, labels) >= energy - 1e-9 * (1 + energy)
+            chosen[v] = kept
 
 
 def test_single_moves_end_when_their_rounds_are_over():
     graph = some_graph(2)
-    tables, (planes, labels) = tables_of(graph), random_states(graph, 2)
-    energies, rounds = [graph.energy(planes, labels)], []
+    tables, (states, labels) = decoder_of(graph).tables, random_states(graph, 2)
+    energies, rounds = [graph.energy(states, labels)], []
     for most in (1, 100, 100):
-        rounds.append(descend_coordinates(*tables, most, planes, labels))
-        energies.append(graph.energy(planes, labels))
+        rounds.append(descend_coordinates(*tables, most, states, labels))
+        energies.append(graph.energy(states, labels))
     assert rounds[0] == rounds[2] == 1  # cut off with moves left, and nothing left to move
     assert 1 < rounds[1] < 100
     assert energies[0] > energies[1] > energies[2] == energies[3]
 
 
 def conditional_choices(graph, messages):
-    """Sequential choices by plain loops: planes, then labels."""
-    states = [None] * len(naive.variables(graph))
+    """Sequential choices by plain loops: states, then labels."""
+    chosen = [None] * len(naive.variables(graph))
     for v, unary in enumerate(naive.variables(graph)):
         cost = unary.copy()
         for (scope, table), sent in zip(
@@ -201,14 +196,14 @@ def conditional_choices(graph, messages):
                 if other == slot:
                     continue
                 shape = [-1 if k == other else 1 for k in range(len(scope))]
-                if states[w] is None:
+                if chosen[w] is None:
                     values = values - sent[other].reshape(shape)
                 else:
-                    keep = np.arange(values.shape[other]) == states[w]
+                    keep = np.arange(values.shape[other]) == chosen[w]
                     values = np.where(keep.reshape(shape), values, np.inf)
             cost += np.moveaxis(values, slot, 0).reshape(len(unary), -1).min(axis=1)
-        states[v] = int(cost.argmin())
-    return states
+        chosen[v] = int(cost.argmin())
+    return chosen
 
 
 @settings(max_examples=15, deadline=None)
@@ -216,11 +211,11 @@ def conditional_choices(graph, messages):
 def test_candidates_are_those_of_the_plain_loops(seed):
     graph = some_graph(seed)
     messages = naive.random_messages(graph, seed)
-    decoder = Decoder(graph)
+    decoder = decoder_of(graph)
     found = decoder.sequential(messages)
-    assert [*found.planes, *found.labels] == conditional_choices(graph, messages)
+    assert [*found.states, *found.labels] == conditional_choices(graph, messages)
     alone = decoder.independent(messages)
-    for v, state in enumerate([*alone.planes, *alone.labels]):
+    for v, state in enumerate([*alone.states, *alone.labels]):
         belief, _ = naive.belief_and_update(graph, messages, v, 0.0, 0.0, 1.0)
         assert belief[state] == pytest.approx(belief.min(), abs=1e-12)
     assert decoder.decode(messages).energy <= min(found.energy, alone.energy)
@@ -229,8 +224,8 @@ def test_candidates_are_those_of_the_plain_loops(seed):
 def test_ties_go_to_the_lowest_index():
     graph = paper_like(small_map(8), 3, 8)
     flat = replace(graph, **{k: 0 * v for k, v in vars(graph).items() if k.endswith("costs")})
-    decoder = Decoder(flat)
+    decoder = decoder_of(flat)
     messages = naive.random_messages(flat, 0, size=0.0)
     for found in (decoder.independent(messages), decoder.sequential(messages)):
-        assert not found.planes.any()
+        assert not found.states.any()
         assert not found.labels.any()

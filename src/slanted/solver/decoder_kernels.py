@@ -1,7 +1,7 @@
 """Numba kernels that turn messages into a labelling and improve it one variable at a time.
 
-Conventions as in `messages_kernels`: tables are flat, a junction's first slot is highest. Those of
-three edges have an empty slot before the others, so that all junctions are alike.
+As in `node_kernels` tables are flat and a junction's first slot is highest. Junctions of three
+edges have an empty slot in front, so that all junctions are treated alike.
 """
 
 from __future__ import annotations
@@ -12,72 +12,72 @@ from numpy.typing import NDArray
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.kernel import kernel
 from slanted.solver.factor_graph import LABELS
-from slanted.solver.messages_kernels import Lists
+from slanted.solver.topology import Incidence
 
 JunctionCosts = tuple[Ints, Ints, Floats]
-"""Scopes (J, 4) in edges, `NONE` in an empty slot; where each one's table begins, (J,); tables."""
+"""Edges (J, 4), `NONE` in an empty slot; where each junction's table begins, (J,); tables."""
 
 SLOTS = 4
-"""Of a junction."""
+"""Of a junction, one of which may be empty."""
 THREE_WAY, FOUR_WAY = LABELS ** (SLOTS - 1), LABELS**SLOTS
-"""States of a junction."""
+"""Entries of a junction's table."""
 NONE = -1
 UNDECIDED = -1
 SMALLEST_GAIN = 1e-12
-"""Relative; a move must gain more. Ties keep the state, and rounding cannot make moves cycle."""
+"""Relative gain that a move must exceed: ties change nothing, rounding makes no move cycle."""
 
 
 @kernel
 def is_gain(cost: float, current: float) -> bool:
-    """Return whether a cost is truly below the current one."""
+    """Return whether a cost is below the current one by more than rounding."""
     return cost < current - SMALLEST_GAIN * abs(current)
 
 
 @kernel
-def decide_planes(
-    star: Lists, plane_costs: Floats, reduced: Floats, to_first: Floats, to_second: Floats
+def decide_nodes(
+    star: Incidence, node_costs: Floats, reduced: Floats, to_first: Floats, to_second: Floats
 ) -> Ints:
-    """Choose planes in turn: each the best given those chosen, with messages for the rest.
+    """Choose states in turn: each is the best given those chosen, with messages for the rest.
 
-    Minimises θ_i + Σ_α min over undecided of (θ_α − Σ_undecided λ); `reduced` is that minimum over
-    labels, from `reduce_labels` at ε = 0. Ties go to the lowest index.
+    It minimises θ_i + Σ_α min over undecided variables of (θ_α − Σ_undecided λ); `reduced` is that
+    minimum over labels, from `reduce_labels` at ε = 0. Ties go to the lowest index.
     """
     start, edges, sides = star
-    count, states = plane_costs.shape
+    count, size = node_costs.shape
     # The other end of each entry of the star lists.
     ends = np.empty((len(to_first), 2), np.int32)
     for i in range(count):
         for place in range(start[i], start[i + 1]):
             ends[edges[place], sides[place]] = i
-    planes = np.full(count, UNDECIDED, np.int32)
+    states = np.full(count, UNDECIDED, np.int32)
     for i in range(count):
-        cost = plane_costs[i].copy()
+        cost = node_costs[i].copy()
         for place in range(start[i], start[i + 1]):
             e, side = edges[place], sides[place]
-            table = reduced[e].reshape(states, states)
+            table = reduced[e].reshape(size, size)
             other = to_second[e] if side == 0 else to_first[e]
-            decided = planes[ends[e, 1 - side]]
-            for a in range(states):
+            decided = states[ends[e, 1 - side]]
+            for a in range(size):
                 if decided != UNDECIDED:
                     cost[a] += table[a, decided] if side == 0 else table[decided, a]
                 else:
                     least = np.inf
-                    for b in range(states):
+                    for b in range(size):
                         value = (table[a, b] if side == 0 else table[b, a]) - other[b]
                         least = min(value, least)
                     cost[a] += least
-        planes[i] = np.argmin(cost)
-    return planes
+        states[i] = np.argmin(cost)
+    return states
 
 
 @kernel
 def decide_labels(
-    touching: Lists, label_costs: Floats, junctions: JunctionCosts, messages: Floats
+    touching: Incidence, label_costs: Floats, junctions: JunctionCosts, messages: Floats
 ) -> Ints:
-    """Choose labels in turn, as `decide_planes` does.
+    """Choose labels in turn, as `decide_nodes` chooses states.
 
-    `label_costs` (E, 4) include the costs of edges with the planes decided; `messages` (J, 4, 4)
-    are λ from the slots of junctions.
+    `label_costs` (E, 4) include the costs of edges given the states; `messages` (J, 4, 4) are λ to
+    the slots of junctions.
     """
     start, around, _ = touching
     scopes, begin, tables = junctions
@@ -99,7 +99,7 @@ def _add_conditional(
     labels: Ints, cost: Floats,
 ) -> None:  # fmt: skip
     """Add, for each label of an edge, the least reduced cost with the decided labels fixed."""
-    own, fixed, decided = 0, 0, 0  # which bits of a state are the edge's, are fixed, and are what
+    own, fixed, decided = 0, 0, 0  # the edge's bits, a mask of the fixed bits, and their values
     for slot in range(SLOTS):
         other, shift = scopes[junction, slot], slot_shift(slot)
         if other == edge:
@@ -124,20 +124,20 @@ def _add_conditional(
 
 @kernel
 def slot_shift(slot: int) -> int:
-    """Return how many bits of a state stand below those of a slot."""
+    """Return the position of a slot's two bits in the index into a junction's table."""
     return 2 * (SLOTS - 1 - slot)
 
 
 @kernel
 def table_size(junction: int, scopes: Ints) -> int:
-    """Return how many states a junction has."""
+    """Return the number of entries of a junction's table."""
     size: int = THREE_WAY if scopes[junction, 0] == NONE else FOUR_WAY
     return size
 
 
 @kernel
 def junction_state(junction: int, scopes: Ints, labels: Ints) -> int:
-    """Return where in a junction's table the labels of its edges are."""
+    """Return the index into a junction's table that the labels of its edges make."""
     state = 0
     for slot in range(SLOTS):
         e = scopes[junction, slot]
@@ -148,7 +148,7 @@ def junction_state(junction: int, scopes: Ints, labels: Ints) -> int:
 
 @kernel
 def edge_shift(junction: int, edge: int, scopes: Ints) -> int:
-    """Return how many bits of a junction's state stand below those of one of its edges."""
+    """Return the position of an edge's two bits in the index into a junction's table."""
     shift = 0
     for slot in range(SLOTS):
         if scopes[junction, slot] == edge:
@@ -157,41 +157,38 @@ def edge_shift(junction: int, edge: int, scopes: Ints) -> int:
 
 
 @kernel
-def plane_move(
-    segment: int, star: Lists, ends: Ints, plane_costs: Floats, edge_costs: Floats,
-    planes: Ints, labels: Ints,
+def node_move(
+    node: int, star: Incidence, ends: Ints, node_costs: Floats, edge_costs: Floats,
+    states: Ints, labels: Ints,
 ) -> bool:  # fmt: skip
-    """Give a segment its best plane with all else fixed; return whether it changed.
+    """Give a node its best state with all else fixed; return whether it changed.
 
-    `ends` are the segments of each edge, `edge_costs` (E, 4, N²).
+    `ends` (E, 2) are the nodes of each edge, `edge_costs` are (E, 4, N²).
     """
     start, edges, sides = star
-    states = plane_costs.shape[1]
-    cost = plane_costs[segment].copy()
-    for place in range(start[segment], start[segment + 1]):
+    size = node_costs.shape[1]
+    cost = node_costs[node].copy()
+    for place in range(start[node], start[node + 1]):
         e, side = edges[place], sides[place]
-        other = planes[ends[e, 1 - side]]
-        # Entries (a, other) or (other, a) of a flat table, for all particles a.
-        first, step = (other, states) if side == 0 else (other * states, 1)
+        other = states[ends[e, 1 - side]]
+        # Entries (a, other) or (other, a) of a flat table, for all states a.
+        first, step = (other, size) if side == 0 else (other * size, 1)
         row = edge_costs[e, labels[e]]
-        for a in range(states):
+        for a in range(size):
             cost[a] += row[first + a * step]
-    best = np.argmin(cost)
-    if is_gain(cost[best], cost[planes[segment]]):
-        planes[segment] = best
-        return True
-    return False
+    moved: bool = take_best(cost, node, states)
+    return moved
 
 
 @kernel
 def label_move(
-    edge: int, touching: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
-    junctions: JunctionCosts, states: int, planes: Ints, labels: Ints,
+    edge: int, touching: Incidence, ends: Ints, label_costs: Floats, edge_costs: Floats,
+    junctions: JunctionCosts, size: int, states: Ints, labels: Ints,
 ) -> bool:  # fmt: skip
     """Give an edge its best label with all else fixed; return whether it changed."""
     start, around, _ = touching
     scopes, begin, tables = junctions
-    pair = planes[ends[edge, 0]] * states + planes[ends[edge, 1]]
+    pair = states[ends[edge, 0]] * size + states[ends[edge, 1]]
     cost = label_costs[edge].copy()
     for x in range(LABELS):
         cost[x] += edge_costs[edge, x, pair]
@@ -201,47 +198,54 @@ def label_move(
         state = junction_state(j, scopes, labels) & ~(3 << shift)
         for x in range(LABELS):
             cost[x] += tables[begin[j] + (state | (x << shift))]
+    moved: bool = take_best(cost, edge, labels)
+    return moved
+
+
+@kernel
+def take_best(cost: Floats, variable: int, chosen: Ints) -> bool:
+    """Choose the least cost for a variable if that is a gain; return whether it is."""
     best = np.argmin(cost)
-    if is_gain(cost[best], cost[labels[edge]]):
-        labels[edge] = best
+    if is_gain(cost[best], cost[chosen[variable]]):
+        chosen[variable] = best
         return True
     return False
 
 
 @kernel
 def descend_coordinates(
-    star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, junctions: JunctionCosts, rounds: int, planes: Ints, labels: Ints,
+    star: Incidence, touching: Incidence, ends: Ints, node_costs: Floats, label_costs: Floats,
+    edge_costs: Floats, junctions: JunctionCosts, rounds: int, states: Ints, labels: Ints,
 ) -> int:  # fmt: skip
-    """Improve planes and labels in place, one at a time, until none changes; count the rounds.
+    """Improve states and labels in place, one at a time, until none changes; return the rounds.
 
-    This is ICM: iterated conditional modes. A variable is tried again only after something that its
-    choice depends on has changed.
+    This is ICM (iterated conditional modes). A variable is tried again only after a variable that
+    its choice depends on has changed.
     """
     start, edges, sides = star
-    plane_due, label_due = np.ones(len(planes), np.bool_), np.ones(len(labels), np.bool_)
+    node_due, label_due = np.ones(len(states), np.bool_), np.ones(len(labels), np.bool_)
     for done in range(rounds):
         changed = False
-        for i in range(len(planes)):
-            if not plane_due[i]:
+        for i in range(len(states)):
+            if not node_due[i]:
                 continue
-            plane_due[i] = False
-            if plane_move(i, star, ends, plane_costs, edge_costs, planes, labels):
+            node_due[i] = False
+            if node_move(i, star, ends, node_costs, edge_costs, states, labels):
                 changed = True
                 for place in range(start[i], start[i + 1]):
                     e = edges[place]
                     label_due[e] = True
-                    plane_due[ends[e, 1 - sides[place]]] = True
+                    node_due[ends[e, 1 - sides[place]]] = True
         for e in range(len(labels)):
             if not label_due[e]:
                 continue
             label_due[e] = False
             if label_move(
-                e, touching, ends, label_costs, edge_costs, junctions, plane_costs.shape[1],
-                planes, labels,
+                e, touching, ends, label_costs, edge_costs, junctions, node_costs.shape[1],
+                states, labels,
             ):  # fmt: skip
                 changed = True
-                plane_due[ends[e, 0]] = plane_due[ends[e, 1]] = True
+                node_due[ends[e, 0]] = node_due[ends[e, 1]] = True
                 _mark_labels(e, touching, junctions[0], label_due)
         if not changed:
             return done + 1
@@ -249,7 +253,7 @@ def descend_coordinates(
 
 
 @kernel
-def _mark_labels(edge: int, touching: Lists, scopes: Ints, due: NDArray[np.bool_]) -> None:
+def _mark_labels(edge: int, touching: Incidence, scopes: Ints, due: NDArray[np.bool_]) -> None:
     """Mark the labels that share a junction with one that changed."""
     start, around, _ = touching
     for place in range(start[edge], start[edge + 1]):

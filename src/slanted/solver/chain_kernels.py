@@ -1,8 +1,8 @@
-"""Numba kernels of dynamic programming over paths and cycles of boundary labels.
+"""Numba kernels of dynamic programming over paths and cycles of labels.
 
-The labels of a star are numbered 0 … degree − 1. Each has up to two neighbours, ``links``
-(degree, 2), NONE where it has none; ``link_costs`` (degree, 2, 4, 4) are the costs of (its own, the
-neighbour's) label, and ``costs`` (degree, 4, N) those of its own label given a particle.
+The labels of a star are numbered 0 … degree − 1. Each has up to two neighbours, ``links`` (degree,
+2), with NONE where there is no neighbour. ``link_costs`` (degree, 2, 4, 4) are the costs of a label
+and its neighbour's, ``costs`` (degree, 4, N) those of a label given the state of the star's node.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.kernel import kernel
-from slanted.solver.decode_kernels import NONE
+from slanted.solver.decoder_kernels import NONE
 from slanted.solver.factor_graph import LABELS
 
 
 @kernel
 def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start: Ints) -> int:
-    """Walk along the links: write paths and cycles, one after the other, and return how many.
+    """Follow the links: write paths and cycles, one after the other, and return their number.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start:
     chain
         (degree,) labels in order.
     side
-        (degree,) which link of each leads to the next one in the chain, of the last to the first;
-        NONE at the end of a path.
+        (degree,) which link of each label leads to the next one in the chain, or from the last to
+        the first; NONE at the end of a path.
     chain_start
-        (degree + 1,) share of each path or cycle.
+        (degree + 1,) where each path or cycle starts in `chain`.
     """
     seen = np.zeros(degree, np.bool_)
     used, count = 0, 0
-    for cycles in range(2):  # paths from their ends first: what is then left are cycles
+    for cycles in range(2):  # paths first, from their ends; only cycles are left then
         for origin in range(degree):
             if seen[origin] or (cycles == 0 and links[origin, 1] != NONE):
                 continue
@@ -60,15 +60,15 @@ def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start:
 def solve_chain(
     chain: Ints, side: Ints, costs: Floats, link_costs: Floats, forward: Floats, total: Floats
 ) -> None:
-    """Add, for each particle, the least cost of a path or cycle of labels to `total`.
+    """Add, for each state, the least cost of a path or cycle of labels to `total`.
 
     ``forward[t, x, x0, a]`` is the least cost of the first t + 1 labels, the first of which is x0
-    and the last x, given particle a; x0 and a are last so that inner loops run along memory.
+    and the last x, given state a; x0 and a are last so that inner loops run along memory.
     """
-    states = len(total)
+    size = len(total)
     forward[0] = np.inf
     for x in range(LABELS):
-        for a in range(states):
+        for a in range(size):
             forward[0, x, x, a] = costs[chain[0], x, a]
     for t in range(1, len(chain)):
         between = link_costs[chain[t - 1], side[t - 1]]
@@ -82,18 +82,18 @@ def solve_chain(
                     out[k] = value if value < out[k] else out[k]
             own = costs[chain[t], x]
             for x0 in range(LABELS):
-                for a in range(states):
+                for a in range(size):
                     forward[t, x, x0, a] += own[a]
-    least = np.full(states, np.inf)
+    least = np.full(size, np.inf)
     last = len(chain) - 1
     for x in range(LABELS):
         for x0 in range(LABELS):
             back = _link_back(chain, side, link_costs, x, x0)
             row = forward[last, x, x0]
-            for a in range(states):
+            for a in range(size):
                 value = row[a] + back
                 least[a] = value if value < least[a] else least[a]
-    for a in range(states):
+    for a in range(size):
         total[a] += least[a]
 
 
@@ -109,7 +109,7 @@ def _link_back(chain: Ints, side: Ints, link_costs: Floats, x: int, x0: int) -> 
 def read_chain(
     chain: Ints, side: Ints, link_costs: Floats, forward: Floats, a: int, best: Ints
 ) -> None:
-    """Write the labels of least cost, ``best[k]`` of label k of the star, given particle a."""
+    """Write the labels of least cost, ``best[k]`` of label k of the star, given state a."""
     last = len(chain) - 1
     least, first, here = np.inf, 0, 0
     for x0 in range(LABELS):

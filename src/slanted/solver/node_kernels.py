@@ -1,9 +1,9 @@
-"""Numba kernels of the messages of convex belief propagation.
+"""Numba kernels of the messages of nodes.
 
-``smin`` of the comments is the soft minimum −τ log Σ exp(−f/τ), the minimum itself at τ = 0, with
-τ = ε c_α. A table of pairs (y_i, y_j) is flat, index y_i N + y_j; a junction's table is flat too,
-the first slot highest. Kernels write only to rows of their `members` (and to
-messages that these own): calls on disjoint members of one colour may run at once.
+``smin`` in comments is the soft minimum −τ log Σ exp(−f/τ), at τ = 0 the minimum itself, with τ = ε
+c_α. A table of pairs (y_i, y_j) is flat, with index y_i N + y_j; a junction's table is flat too,
+its first slot highest. Kernels write only to rows of their `members` and to messages from them, so
+calls for members of different blocks may run at once.
 """
 
 from __future__ import annotations
@@ -11,19 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.arrays import Floats, Ints, Starts
 from slanted.runtime.kernel import kernel
-
-Floats = NDArray[np.float64]
-Lists = tuple[Starts, Ints, Ints]
-"""Start of each variable's share; the factor; the variable's slot in its scope."""
-Junctions = tuple[Ints, Floats, Floats, Floats]
-"""Kind (J,), tables (kinds, k, 4, 4^(k−1)), counting numbers (J,) and messages (J, k, 4).
-
-Tables are stored k times over, each slot's label once before those of the others.
-"""
+from slanted.solver.topology import Incidence
 
 
 @kernel
@@ -32,13 +23,13 @@ def reduce_labels(
 ) -> None:
     """Minimise the tables of edges over their labels: R(y_i, y_j) = smin_o (θ_α − λ_{o→α}).
 
-    While planes are updated the messages of labels stand still, so this pass over the large tables
-    serves both ends of an edge, and it runs along contiguous memory.
+    While nodes are updated the messages of labels do not change, so this one pass over the large
+    tables, along contiguous memory, serves both ends of an edge.
 
     Parameters
     ----------
     members
-        Edges to do.
+        Edges to reduce.
     costs, to_label, counts
         (E, 4, N²) θ_α, (E, 4) λ_{o→α}, (E,) c_α.
     epsilon
@@ -53,7 +44,7 @@ def reduce_labels(
         out = reduced[e]
         for k in range(pairs):
             a, b, c, d = row0[k] - m0, row1[k] - m1, row2[k] - m2, row3[k] - m3
-            # Written out because only plain comparisons become vector minima.
+            # Written out because Numba vectorises plain comparisons only.
             a = b if b < a else a
             c = d if d < c else c
             out[k] = c if c < a else a
@@ -70,7 +61,7 @@ def reduce_labels(
 
 @kernel
 def add_rows(indices: Ints, rows: Floats, out: Floats) -> None:
-    """Add each of (M, S) rows to the row of `out` that its index names; `np.add.at` is slower."""
+    """Add each of (M, S) rows to the row of `out` with its index; `np.add.at` is slower."""
     for k in range(len(indices)):
         for a in range(rows.shape[1]):
             out[indices[k], a] += rows[k, a]
@@ -121,13 +112,13 @@ def _message_to_second(
 
 @kernel
 def _star_messages(
-    segment: int, star: Lists, reduced: Floats, to_first: Floats, to_second: Floats,
+    node: int, star: Incidence, reduced: Floats, to_first: Floats, to_second: Floats,
     counts: Floats, epsilon: float, incoming: Floats, row: int, beliefs: Floats,
 ) -> None:  # fmt: skip
-    """Write μ_{α→i} of each edge of a segment, a row each, and add them to a row of `beliefs`."""
+    """Write μ_{α→i} of each edge of a node, a row each, and add them to a row of `beliefs`."""
     start, edges, sides = star
-    for place in range(start[segment], start[segment + 1]):
-        e, k = edges[place], place - start[segment]
+    for place in range(start[node], start[node + 1]):
+        e, k = edges[place], place - start[node]
         if sides[place] == 0:
             _message_to_first(e, reduced, to_second, epsilon * counts[e], k, incoming)
         else:
@@ -138,7 +129,7 @@ def _star_messages(
 
 @kernel
 def largest_share(members: Iterable[int], start: Starts) -> int:
-    """Return how many factors the best connected of some variables has."""
+    """Return the largest number of factors that one of some variables has."""
     largest = 0
     for v in members:
         largest = max(largest, start[v + 1] - start[v])
@@ -147,39 +138,38 @@ def largest_share(members: Iterable[int], start: Starts) -> int:
 
 # A division that may raise keeps Numba from dropping reference counts; totals are above zero.
 @kernel(error_model="numpy")
-def update_planes(
-    members: Ints, star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats,
-    plane_count: float, epsilon: float, to_first: Floats, to_second: Floats,
+def update_nodes(
+    members: Ints, star: Incidence, node_costs: Floats, reduced: Floats, counts: Floats,
+    node_count: float, epsilon: float, to_first: Floats, to_second: Floats,
 ) -> None:  # fmt: skip
-    """Maximise the dual over all messages of each of some planes, one plane after the other.
+    """Maximise the dual over all messages of a node, one node after the other.
 
-    λ_{i→α} = μ_{α→i} − (c_α / ĉ_i) B_i, less its minimum, which keeps numbers small and changes
-    nothing else.
+    λ_{i→α} = μ_{α→i} − (c_α / ĉ_i) B_i, less its minimum, which only keeps numbers small.
 
     Parameters
     ----------
     members
-        Segments to do.
+        Nodes to update.
     star
-        Edges of each segment, and its side (0: first, 1: second) of them.
-    plane_costs, reduced, counts
+        Edges of each node, and its side (0: first, 1: second) of them.
+    node_costs, reduced, counts
         (n, N) θ_i, (E, N²) from `reduce_labels`, (E,) c_α.
-    plane_count, epsilon
+    node_count, epsilon
         c_i, ε.
     to_first, to_second
-        (E, N) λ of the first and second segment of each edge; those of members are replaced.
+        (E, N) λ of the first and second node of each edge; those from members are replaced.
     """
     start, edges, sides = star
-    states = plane_costs.shape[1]
-    incoming = np.empty((largest_share(members, start), states))
-    belief = np.empty((1, states))
+    size = node_costs.shape[1]
+    incoming = np.empty((largest_share(members, start), size))
+    belief = np.empty((1, size))
     for i in members:
-        for a in range(states):
-            belief[0, a] = plane_costs[i, a]
+        for a in range(size):
+            belief[0, a] = node_costs[i, a]
         _star_messages(
             i, star, reduced, to_first, to_second, counts, epsilon, incoming, 0, belief
         )  # fmt: skip
-        total = plane_count
+        total = node_count
         for place in range(start[i], start[i + 1]):
             total += counts[edges[place]]
         for place in range(start[i], start[i + 1]):
@@ -196,8 +186,8 @@ def outgoing(
 ) -> None:
     """Write λ = μ − share · B, less its minimum; μ is a row of `incoming`, λ one of `out`.
 
-    B is the only row of `belief`. Rows go by number because views of them take several times as
-    long as what is done with them.
+    B is the only row of `belief`. Rows are passed by number because making a view takes several
+    times as long as the work on it.
     """
     least = np.inf
     for a in range(out.shape[1]):
@@ -209,78 +199,21 @@ def outgoing(
 
 
 @kernel
-def plane_beliefs(
-    star: Lists, plane_costs: Floats, reduced: Floats, counts: Floats, epsilon: float,
+def node_beliefs(
+    star: Incidence, node_costs: Floats, reduced: Floats, counts: Floats, epsilon: float,
     to_first: Floats, to_second: Floats, first: int, last: int,
 ) -> Floats:  # fmt: skip
-    """Return B_i = θ_i + Σ_α μ_{α→i} of the segments `first` … `last` − 1, (last − first, N).
+    """Return B_i = θ_i + Σ_α μ_{α→i} of the nodes `first` … `last` − 1, (last − first, N).
 
-    Other arguments as `update_planes`.
+    Other arguments are those of `update_nodes`.
     """
-    states, members = plane_costs.shape[1], range(first, last)
-    incoming = np.empty((largest_share(members, star[0]), states))
-    beliefs = np.empty((last - first, states))
+    size, members = node_costs.shape[1], range(first, last)
+    incoming = np.empty((largest_share(members, star[0]), size))
+    beliefs = np.empty((last - first, size))
     for i in members:
-        for a in range(states):
-            beliefs[i - first, a] = plane_costs[i, a]
+        for a in range(size):
+            beliefs[i - first, a] = node_costs[i, a]
         _star_messages(
             i, star, reduced, to_first, to_second, counts, epsilon, incoming, i - first, beliefs
         )  # fmt: skip
     return beliefs
-
-
-@kernel
-def edges_to_labels(
-    members: Ints, costs: Floats, to_first: Floats, to_second: Floats, counts: Floats,
-    epsilon: float, out: Floats,
-) -> None:  # fmt: skip
-    """Write μ_{α→o} = smin over y_i, y_j of θ_α − λ_{i→α} − λ_{j→α} of edges into rows of (E, 4).
-
-    Arguments as `reduce_labels` and `update_planes`. While labels are updated the messages of
-    planes stand still, so the large tables are read once for all of them.
-    """
-    states = to_first.shape[1]
-    both = np.empty(states * states)
-    for e in members:
-        for a in range(states):
-            for b in range(states):
-                both[a * states + b] = to_first[e, a] + to_second[e, b]
-        message_to_label(costs[e], both, epsilon * counts[e], out[e])
-
-
-@kernel
-def message_to_label(costs: Floats, others: Floats, tau: float, out: Floats) -> None:
-    """Write the message of a factor to a label: smin over all other states, for each label.
-
-    Parameters
-    ----------
-    costs
-        (4, M) by the label and the state of all other variables.
-    others
-        (M,) sum of the others' messages.
-    tau
-        ε c_α.
-    out
-        (4,) output.
-    """
-    row0, row1, row2, row3 = costs[0], costs[1], costs[2], costs[3]
-    least0, least1, least2, least3 = np.inf, np.inf, np.inf, np.inf
-    # Four minima at once: a single one would wait for itself at every step.
-    for k in range(len(others)):
-        message = others[k]
-        value = row0[k] - message
-        least0 = value if value < least0 else least0
-        value = row1[k] - message
-        least1 = value if value < least1 else least1
-        value = row2[k] - message
-        least2 = value if value < least2 else least2
-        value = row3[k] - message
-        least3 = value if value < least3 else least3
-    out[0], out[1], out[2], out[3] = least0, least1, least2, least3
-    if tau > 0:
-        for o in range(4):
-            row = costs[o]
-            total = 0.0
-            for k in range(len(others)):
-                total += np.exp((out[o] - (row[k] - others[k])) / tau)
-            out[o] -= tau * np.log(total)

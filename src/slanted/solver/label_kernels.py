@@ -1,7 +1,4 @@
-"""Numba kernels of the messages of boundary labels.
-
-Conventions as in `messages_kernels`.
-"""
+"""Numba kernels of the messages of edge labels; conventions are those of `node_kernels`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,71 @@ import numpy as np
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.kernel import kernel
 from slanted.solver.factor_graph import LABELS
-from slanted.solver.messages_kernels import Junctions, Lists, largest_share, message_to_label
+from slanted.solver.node_kernels import largest_share
+from slanted.solver.topology import Incidence
+
+Junctions = tuple[Ints, Floats, Floats, Floats]
+"""Kinds (J,), tables (kinds, k, 4, 4^(k−1)), counting numbers (J,) and messages (J, k, 4).
+
+Tables are stored k times over, each time with another slot's label in front.
+"""
+
+
+@kernel
+def edges_to_labels(
+    members: Ints, costs: Floats, to_first: Floats, to_second: Floats, counts: Floats,
+    epsilon: float, out: Floats,
+) -> None:  # fmt: skip
+    """Write μ_{α→o} = smin over y_i, y_j of θ_α − λ_{i→α} − λ_{j→α} of edges into rows of (E, 4).
+
+    Arguments are those of `reduce_labels` and `update_nodes`. While labels are updated the messages
+    of nodes do not change, so the large tables are read once for all of them.
+    """
+    size = to_first.shape[1]
+    both = np.empty(size * size)
+    for e in members:
+        for a in range(size):
+            for b in range(size):
+                both[a * size + b] = to_first[e, a] + to_second[e, b]
+        message_to_label(costs[e], both, epsilon * counts[e], out[e])
+
+
+@kernel
+def message_to_label(costs: Floats, others: Floats, tau: float, out: Floats) -> None:
+    """Write the message of a factor to a label: smin over all other states, for each label.
+
+    Parameters
+    ----------
+    costs
+        (4, M) by the label and the state of all other variables.
+    others
+        (M,) sum of the others' messages.
+    tau
+        ε c_α.
+    out
+        (4,) output.
+    """
+    row0, row1, row2, row3 = costs[0], costs[1], costs[2], costs[3]
+    least0, least1, least2, least3 = np.inf, np.inf, np.inf, np.inf
+    # Four independent minima: a single one would have to wait for itself at every step.
+    for k in range(len(others)):
+        message = others[k]
+        value = row0[k] - message
+        least0 = value if value < least0 else least0
+        value = row1[k] - message
+        least1 = value if value < least1 else least1
+        value = row2[k] - message
+        least2 = value if value < least2 else least2
+        value = row3[k] - message
+        least3 = value if value < least3 else least3
+    out[0], out[1], out[2], out[3] = least0, least1, least2, least3
+    if tau > 0:
+        for o in range(4):
+            row = costs[o]
+            total = 0.0
+            for k in range(len(others)):
+                total += np.exp((out[o] - (row[k] - others[k])) / tau)
+            out[o] -= tau * np.log(total)
 
 
 @kernel
@@ -25,13 +86,13 @@ def junction_message(
     kinds, tables, counts, messages
         See `Junctions`.
     junction, slot
-        Which of them, and whose message to write.
+        The junction, and the slot whose message to write.
     epsilon
         ε.
     work
-        (4^(k−1),) at least, working memory.
+        Working memory of at least 4^(k−1) numbers.
     row, out
-        (…, 4) output, and its row to write to.
+        The row to write to, and the (…, 4) output.
     """
     kind, tau = kinds[junction], epsilon * counts[junction]
     if tau == 0 and messages.shape[1] == 3:
@@ -54,9 +115,9 @@ def junction_message(
 def _least_of_three(
     kind: int, tables: Floats, junction: int, slot: int, messages: Floats, row: int, out: Floats
 ) -> None:
-    """Do the same for three labels and τ = 0, as nearly all junctions have it, in half the time.
+    """Do the same in half the time for three labels and τ = 0, which nearly all junctions have.
 
-    Labels of the last slot stand side by side: four minima at once over those of the middle one.
+    Labels of the last slot are adjacent: four minima at once over those of the middle one.
     """
     middle, last = (1 if slot == 0 else 0), (1 if slot == 2 else 2)
     for x in range(LABELS):
@@ -81,20 +142,20 @@ def _least_of_three(
 # A division that may raise keeps Numba from dropping reference counts; totals are above zero.
 @kernel(error_model="numpy")
 def update_labels(
-    members: Ints, touching: Lists, label_costs: Floats, from_edges: Floats, counts: Floats,
+    members: Ints, touching: Incidence, label_costs: Floats, from_edges: Floats, counts: Floats,
     three: Junctions, four: Junctions, label_count: float, epsilon: float, to_label: Floats,
 ) -> None:  # fmt: skip
-    """Maximise the dual over all messages of each of some labels, one label after the other.
+    """Maximise the dual over all messages of a label, one label after the other.
 
-    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. Arrays are handed on whole, with the
-    numbers of their rows: views of rows take longer than what is done with them.
+    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. Arrays are passed whole, with the numbers
+    of their rows: making a view takes longer than the work on it.
 
     Parameters
     ----------
     members
-        Edges to do.
+        Edges whose labels to update.
     touching
-        Junctions of each edge (3-way first, 4-way numbered on from them), and its slot in them.
+        Junctions of each edge, and its slot in them; see `Topology`.
     label_costs, from_edges, counts
         (E, 4) θ_o, (E, 4) from `edges_to_labels`, (E,) c_α of the edge factors.
     three, four
@@ -107,7 +168,7 @@ def update_labels(
     start, junctions, slots = touching
     kinds3, tables3, counts3, messages3 = three
     kinds4, tables4, counts4, messages4 = four
-    # Of the edge, then of each junction.
+    # The message of the edge first, then those of its junctions.
     messages = np.empty((1 + largest_share(members, start), LABELS))
     belief, work = np.empty(LABELS), np.empty(LABELS**3)
     for e in members:
@@ -148,9 +209,9 @@ def update_labels(
 
 @kernel
 def _answer(row: int, belief: Floats, share: float, messages: Floats) -> None:
-    """Replace a message μ to a label by the label's, λ = μ − share · B, less its minimum.
+    """Replace a message μ to a label by the label's own, λ = μ − share · B, less its minimum.
 
-    As `outgoing`, for the four labels: loops of a known length are unrolled.
+    It is `outgoing` for four labels: the compiler unrolls loops of a known length.
     """
     least = np.inf
     for x in range(LABELS):
@@ -163,12 +224,12 @@ def _answer(row: int, belief: Floats, share: float, messages: Floats) -> None:
 
 @kernel
 def label_beliefs(
-    touching: Lists, label_costs: Floats, from_edges: Floats,
+    touching: Incidence, label_costs: Floats, from_edges: Floats,
     three: Junctions, four: Junctions, epsilon: float, first: int, last: int,
 ) -> Floats:  # fmt: skip
     """Return B_o = θ_o + Σ_α μ_{α→o} of the edges `first` … `last` − 1, (last − first, 4).
 
-    Other arguments as `update_labels`.
+    Other arguments are those of `update_labels`.
     """
     start, junctions, slots = touching
     beliefs = np.empty((last - first, LABELS))

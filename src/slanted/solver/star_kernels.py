@@ -1,9 +1,9 @@
-"""Numba kernels of segment-star moves: one plane and all its boundary labels at once, exactly.
+"""Numba kernels of star moves: a node's state and the labels of all its edges at once, exactly.
 
-Each junction at a segment holds two of its boundary labels (the other edges of the junction lie
-between other segments and stand still). So, given the plane, the labels round a segment form a
-cycle, or paths where the segment meets the image border. Dynamic programming solves these for all
-particles at once: along a path, conditioned on its first label, which a cycle comes back to.
+In a planar graph each junction at a node couples two of the labels round it (the junction's other
+edges lie between other nodes and are fixed). So, given the node's state, the labels round it form a
+cycle, or paths if the node is at the rim. Dynamic programming solves these for all states at once:
+along a path, conditioned on its first label, to which a cycle returns.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.kernel import kernel
-from slanted.solver.decode_chain_kernels import order_labels, read_chain, solve_chain
-from slanted.solver.decode_kernels import (
+from slanted.solver.chain_kernels import order_labels, read_chain, solve_chain
+from slanted.solver.decoder_kernels import (
     NONE,
     SLOTS,
     JunctionCosts,
@@ -23,22 +23,22 @@ from slanted.solver.decode_kernels import (
     junction_state,
 )
 from slanted.solver.factor_graph import LABELS
-from slanted.solver.messages_kernels import Lists
+from slanted.solver.topology import Incidence
 
 
 @kernel
 def _link_labels(
-    segment: int, star: Lists, touching: Lists, junctions: JunctionCosts,
+    node: int, star: Incidence, touching: Incidence, junctions: JunctionCosts,
     labels: Ints, position: Ints, costs: Floats, links: Ints, link_costs: Floats,
 ) -> bool:  # fmt: skip
-    """Write the costs that junctions put on the labels of a star, with all other labels fixed.
+    """Write the costs of junctions on the labels of a star, with all other labels fixed.
 
     Parameters
     ----------
     position
-        (E,) place of each edge in the star, NONE outside.
+        (E,) number of each edge in the star, NONE outside.
     costs
-        (degree, 4, N) to which costs of single labels are added.
+        (degree, 4, N), to which costs of single labels are added.
     links, link_costs
         (degree, 2) up to two neighbours of each label and (degree, 2, 4, 4) the costs of (its own,
         the neighbour's) label.
@@ -46,12 +46,12 @@ def _link_labels(
     Returns
     -------
     simple
-        False if a junction holds three of the labels or a label has three neighbours: then the
-        star is no union of paths and cycles, and nothing here may be used.
+        False if a junction couples three of the labels or a label has three neighbours: the star is
+        then no union of paths and cycles, and the output is not valid.
     """
     scopes, begin, tables = junctions
-    first = star[0][segment]
-    degree = star[0][segment + 1] - first
+    first = star[0][node]
+    degree = star[0][node + 1] - first
     links[:degree] = NONE
     link_costs[:degree] = 0.0
     for k in range(degree):
@@ -94,33 +94,33 @@ def _partner(junction: int, edge: int, scopes: Ints, position: Ints) -> tuple[in
 
 
 @kernel
-def _add_plane_costs(
-    segment: int, star: Lists, ends: Ints, label_costs: Floats, edge_costs: Floats,
-    planes: Ints, costs: Floats,
+def _add_edge_costs(
+    node: int, star: Incidence, ends: Ints, label_costs: Floats, edge_costs: Floats,
+    states: Ints, costs: Floats,
 ) -> None:  # fmt: skip
-    """Write, for each label of a star and each particle, the costs of the edge itself."""
+    """Write the costs of the edges of a star, for each label and each state of its node."""
     start, edges, sides = star
-    states = costs.shape[2]
-    for k in range(start[segment + 1] - start[segment]):
-        e, side = edges[start[segment] + k], sides[start[segment] + k]
-        other = planes[ends[e, 1 - side]]
-        # Entries (a, other) or (other, a) of a flat table, for all particles a.
-        first, step = (other, states) if side == 0 else (other * states, 1)
+    size = costs.shape[2]
+    for k in range(start[node + 1] - start[node]):
+        e, side = edges[start[node] + k], sides[start[node] + k]
+        other = states[ends[e, 1 - side]]
+        # Entries (a, other) or (other, a) of a flat table, for all states a.
+        first, step = (other, size) if side == 0 else (other * size, 1)
         for x in range(LABELS):
             row, unary = edge_costs[e, x], label_costs[e, x]
-            for a in range(states):
+            for a in range(size):
                 costs[k, x, a] = unary + row[first + a * step]
 
 
 @kernel
 def _current_cost(
-    degree: int, particle: int, plane_cost: float, current: Ints, costs: Floats,
+    degree: int, state: int, node_cost: float, current: Ints, costs: Floats,
     links: Ints, link_costs: Floats,
 ) -> float:  # fmt: skip
-    """Return what a star costs as it is."""
-    total = plane_cost
+    """Return the cost of a star as it is."""
+    total = node_cost
     for k in range(degree):
-        total += costs[k, current[k], particle]
+        total += costs[k, current[k], state]
         for s in range(2):
             if links[k, s] > k:  # each link once
                 total += link_costs[k, s, current[k], current[links[k, s]]]
@@ -128,53 +128,51 @@ def _current_cost(
 
 
 @kernel
-def labels_round(segment: int, star: Lists, labels: Ints) -> Ints:
+def labels_round(node: int, star: Incidence, labels: Ints) -> Ints:
     """Return the labels of a star's edges.
 
-    Indexing by a list of edges would do; Numba compiles that, and its errors, for seconds.
+    Indexing by a list of edges would do, but Numba takes seconds to compile it.
     """
     start, edges, _ = star
-    first = start[segment]
-    found = np.empty(start[segment + 1] - first, np.int32)
+    first = start[node]
+    found = np.empty(start[node + 1] - first, np.int32)
     for k in range(len(found)):
         found[k] = labels[edges[first + k]]
     return found
 
 
-# The package calls it in one place. Inside that it is compiled once; as a function of its own, a
-# second time as well.
+# It is called in one place only. Inlined there it is compiled once, otherwise twice.
 @kernel(inline="always")
 def star_move(
-    segment: int, star: Lists, touching: Lists, ends: Ints, plane_costs: Floats,
+    node: int, star: Incidence, touching: Incidence, ends: Ints, node_costs: Floats,
     label_costs: Floats, edge_costs: Floats, junctions: JunctionCosts,
-    position: Ints, planes: Ints, labels: Ints,
+    position: Ints, states: Ints, labels: Ints,
 ) -> bool:  # fmt: skip
-    """Give a segment its best plane and its edges their best labels, jointly.
+    """Give a node its best state and its edges their best labels, jointly.
 
-    A star that is no union of paths and cycles, as a few in a hundred are not, stays as single
-    moves have left it.
+    A few stars in a hundred are no unions of paths and cycles; they are left as they are.
 
     Parameters
     ----------
     position
-        (E,) working memory, NONE everywhere before and after.
+        (E,) working memory, NONE everywhere before and after the call.
 
     Returns
     -------
     changed
-        Whether anything did: only if that lowers the energy.
+        Whether anything did, which lowers the energy.
     """
     start, edges, _ = star
-    first = start[segment]
-    degree = start[segment + 1] - first
-    states = plane_costs.shape[1]
-    costs = np.empty((degree, LABELS, states))
+    first = start[node]
+    degree = start[node + 1] - first
+    size = node_costs.shape[1]
+    costs = np.empty((degree, LABELS, size))
     links, link_costs = np.empty((degree, 2), np.int32), np.empty((degree, 2, LABELS, LABELS))
-    _add_plane_costs(segment, star, ends, label_costs, edge_costs, planes, costs)
+    _add_edge_costs(node, star, ends, label_costs, edge_costs, states, costs)
     for k in range(degree):
         position[edges[first + k]] = k
     simple = _link_labels(
-        segment, star, touching, junctions, labels, position, costs, links, link_costs
+        node, star, touching, junctions, labels, position, costs, links, link_costs
     )
     for k in range(degree):
         position[edges[first + k]] = NONE
@@ -183,25 +181,23 @@ def star_move(
     chain, side = np.empty(degree, np.int32), np.empty(degree, np.int32)
     chain_start = np.empty(degree + 1, np.int32)
     count = order_labels(degree, links, chain, side, chain_start)
-    forward = np.empty((degree, LABELS, LABELS, states))
-    total = plane_costs[segment].copy()
+    forward = np.empty((degree, LABELS, LABELS, size))
+    total = node_costs[node].copy()
     for c in range(count):
         low, high = chain_start[c], chain_start[c + 1]
         solve_chain(chain[low:high], side[low:high], costs, link_costs, forward[low:high], total)
-    particle = np.argmin(total)
-    current = labels_round(segment, star, labels)
+    best = np.argmin(total)
+    current = labels_round(node, star, labels)
     before = _current_cost(
-        degree, planes[segment], plane_costs[segment, planes[segment]], current, costs, links,
+        degree, states[node], node_costs[node, states[node]], current, costs, links,
         link_costs,
     )  # fmt: skip
-    if not is_gain(total[particle], before):
+    if not is_gain(total[best], before):
         return False
-    planes[segment] = particle
+    states[node] = best
     for c in range(count):
         low, high = chain_start[c], chain_start[c + 1]
-        read_chain(
-            chain[low:high], side[low:high], link_costs, forward[low:high], particle, current
-        )
+        read_chain(chain[low:high], side[low:high], link_costs, forward[low:high], best, current)
     for k in range(degree):
         labels[edges[first + k]] = current[k]
     return True
@@ -209,9 +205,9 @@ def star_move(
 
 @kernel
 def _mark_affected(
-    edge: int, touching: Lists, ends: Ints, scopes: Ints, due: NDArray[np.bool_]
+    edge: int, touching: Incidence, ends: Ints, scopes: Ints, due: NDArray[np.bool_]
 ) -> None:
-    """Mark the segments whose best star may differ after a change of one label."""
+    """Mark the nodes whose best star may be another after a label has changed."""
     start, around, _ = touching
     due[ends[edge, 0]] = due[ends[edge, 1]] = True
     for place in range(start[edge], start[edge + 1]):
@@ -223,35 +219,35 @@ def _mark_affected(
 
 @kernel
 def star_moves(
-    star: Lists, touching: Lists, ends: Ints, plane_costs: Floats, label_costs: Floats,
-    edge_costs: Floats, junctions: JunctionCosts, planes: Ints, labels: Ints,
+    star: Incidence, touching: Incidence, ends: Ints, node_costs: Floats, label_costs: Floats,
+    edge_costs: Floats, junctions: JunctionCosts, states: Ints, labels: Ints,
     keep: bool, first: int, last: int, due: NDArray[np.bool_],
 ) -> bool:  # fmt: skip
-    """Try star moves of the segments `first` … `last` − 1 that are due; tell whether one gained.
+    """Try star moves of the nodes `first` … `last` − 1 that are due; return whether one gained.
 
     Parameters
     ----------
-    planes, labels
+    states, labels
         Changed in place if moves are kept.
     keep
-        Whether to keep moves. If not, each is tried on the states as they are: threads may do so
-        side by side.
+        Whether to keep moves. If not, each is tried on the given states and labels, so threads may
+        share the nodes.
     due
-        (n,) which segments to try. Afterwards, if moves are kept, those that depend on what has
-        changed since they were tried; if not, those whose move would gain.
+        (n,) which nodes to try. After the call, if moves are kept, those that depend on something
+        that has changed since they were tried; if not, those whose move would gain.
     """
     start, edges, sides = star
     position = np.full(len(labels), NONE, np.int32)
     if not keep:
-        planes, labels = planes.copy(), labels.copy()
+        states, labels = states.copy(), labels.copy()
     gained = False
     for i in range(first, last):
         if not due[i]:
             continue
-        old_plane, old_labels = planes[i], labels_round(i, star, labels)
+        old_state, old_labels = states[i], labels_round(i, star, labels)
         due[i] = star_move(
-            i, star, touching, ends, plane_costs, label_costs, edge_costs, junctions,
-            position, planes, labels,
+            i, star, touching, ends, node_costs, label_costs, edge_costs, junctions,
+            position, states, labels,
         )  # fmt: skip
         if not due[i]:
             continue
@@ -263,9 +259,9 @@ def star_moves(
                 continue
             if labels[e] != old_labels[k]:
                 _mark_affected(e, touching, ends, junctions[0], due)
-            if planes[i] != old_plane:
+            if states[i] != old_state:
                 due[ends[e, 1 - sides[start[i] + k]]] = True
         if not keep:
-            planes[i] = old_plane
+            states[i] = old_state
         due[i] = not keep
     return gained

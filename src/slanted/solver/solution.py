@@ -1,0 +1,76 @@
+"""What the solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from slanted.runtime.arrays import Floats, Ints
+from slanted.solver.messages import Messages
+
+Rule = Literal["gap", "progress", "sweeps"]
+"""What ended a run: a closed gap, lack of progress, or the number of sweeps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Dual, bound and energy at each check of a run.
+
+    Parameters
+    ----------
+    sweep
+        Sweeps done.
+    dual
+        D_ε of the messages, at the ε of the last sweep; NaN where it was not evaluated.
+    bound
+        Certified D_0 of the messages; −∞ where it was not evaluated.
+    energy
+        Energy of the best labelling so far, infinite before the first.
+    """
+
+    sweep: Ints
+    dual: Floats
+    bound: Floats
+    energy: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best labelling found, and a proof of how good it is.
+
+    Parameters
+    ----------
+    states, labels
+        (n,) state of each node, (E,) label of each edge.
+    energy
+        Their cost.
+    bound
+        No labelling of this graph costs less: the best certified D_0 of all checks.
+    beliefs
+        (n, N) B_i of the last messages. With ε = 0 no labelling that gives node i state k costs
+        less than D_0 of these messages plus B_i(k) − min B_i; with ε > 0 the belief in k is
+        proportional to exp(−B_i(k) / (ε ĉ_i)).
+    messages
+        The last messages, for a warm start.
+    sweeps
+        Sweeps done.
+    rule
+        What ended the run.
+    trace
+        The course of the run.
+    """
+
+    states: Ints
+    labels: Ints
+    energy: float
+    bound: float
+    beliefs: Floats
+    messages: Messages
+    sweeps: int
+    rule: Rule
+    trace: Trace
+
+    @property
+    def gap(self) -> float:
+        """How far the energy can at most be above the optimum."""
+        return self.energy - self.bound

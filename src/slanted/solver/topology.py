@@ -1,0 +1,193 @@
+"""The structure of a graph: which factors each variable is in, and which it may be updated beside.
+
+A sweep goes through phases one after the other. In a phase, threads work on blocks side by side,
+and in a block they update one variable after the other. Variables of different blocks of a phase
+share no factor, so a run depends neither on the number of threads nor on their timing, and every
+update is a step of coordinate ascent, which updating all variables at once would not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.runtime.arrays import Ints, Starts
+from slanted.runtime.kernel import kernel
+from slanted.solver.factor_graph import FactorGraph
+
+Incidence = tuple[Starts, Ints, Ints]
+"""Where each variable's list of factors starts; the factors; the variable's slot in each."""
+
+BLOCKS = 4
+"""More blocks serve more threads, and make borders longer."""
+SMALLEST_BLOCK = 64
+"""Nodes; handing over fewer to a thread takes longer than updating them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Variables that are updated one after the other.
+
+    Parameters
+    ----------
+    nodes
+        Nodes to update.
+    edges
+        Edges of these nodes that no earlier block has.
+    labels
+        Edges whose labels to update, after the nodes.
+    """
+
+    nodes: Ints
+    edges: Ints
+    labels: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """Lists that depend on the scopes of factors alone: graphs with other costs can share them.
+
+    Parameters
+    ----------
+    star
+        Edges of each node, ascending, and its side of them (0: first, 1: second).
+    touching
+        Junctions of each edge, ascending, and its slot in them; 4-way junctions are numbered on
+        from the 3-way ones.
+    phases
+        Blocks of all variables.
+    """
+
+    star: Incidence
+    touching: Incidence
+    phases: list[list[Block]]
+
+
+def build_topology(graph: FactorGraph) -> Topology:
+    """List the factors of every variable and cut the graph into blocks.
+
+    Raises
+    ------
+    InputError
+        If a factor names a variable that does not exist, or one twice: updates would then not be
+        ascent steps.
+    """
+    nodes, edges = len(graph.node_costs), len(graph.edges)
+    _check_scopes("edges", graph.edges, nodes)
+    _check_scopes("junctions3", graph.junctions3, edges)
+    _check_scopes("junctions4", graph.junctions4, edges)
+    star = _incidence([graph.edges], nodes)
+    touching = _incidence([graph.junctions3, graph.junctions4], edges)
+    return Topology(star, touching, make_phases(graph, star))
+
+
+def _incidence(scopes: list[Ints], count: int) -> Incidence:
+    """Turn scopes of factors into the factors of each variable and its slots in them."""
+    first = np.cumsum([0, *(len(scope) for scope in scopes)])
+    variable = np.concatenate([scope.reshape(-1) for scope in scopes])
+    factor = np.concatenate(
+        [
+            np.repeat(np.arange(first[k], first[k + 1]), scope.shape[1])
+            for k, scope in enumerate(scopes)
+        ]
+    )
+    slot = np.concatenate([np.tile(np.arange(s.shape[1]), len(s)) for s in scopes])
+    order = np.argsort(variable, kind="stable")
+    start = np.searchsorted(variable[order], np.arange(count + 1)).astype(np.int64)
+    return start, factor[order].astype(np.int32), slot[order].astype(np.int32)
+
+
+def _check_scopes(name: str, scopes: Ints, count: int) -> None:
+    if scopes.size == 0:
+        return
+    if scopes.min() < 0 or scopes.max() >= count:
+        raise InputError(
+            f"{name}: expected variables 0 … {count - 1}, got {scopes.min()} … {scopes.max()}; "
+            "number nodes and edges from 0"
+        )
+    ordered = np.sort(scopes, axis=1)
+    twice = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+    if len(twice):
+        raise InputError(
+            f"{name}: expected different variables in a factor, got {scopes[twice[0]].tolist()} in "
+            f"row {twice[0]}; leave such rows out"
+        )
+
+
+def make_phases(graph: FactorGraph, star: Incidence) -> list[list[Block]]:
+    """Cut a graph into three phases: blocks, the borders between them, and labels in neither.
+
+    Breadth-first search gives each node a level; neighbours are at most one level apart. Whole
+    levels, evenly spaced, are the borders. A graph that is too small is one block.
+    """
+    of_node, blocks = _cut_levels(_levels(star, graph.edges))
+    first, second = of_node[graph.edges.T]
+    # A label goes with its nodes; if one is on a border, with that, because it comes later.
+    of_label = np.maximum(first, second)
+    of_edge = np.minimum(first, second)
+    rest = 2 * blocks - 1
+    for low, high in ((0, blocks), (blocks, rest)):
+        for scopes in (graph.junctions3, graph.junctions4):
+            around = of_label[scopes]
+            inside = (around >= low) & (around < high)
+            most = np.where(inside, around, low).max(axis=1, initial=low)
+            least = np.where(inside, around, high - 1).min(axis=1, initial=high - 1)
+            torn = (most > least)[:, None] & inside  # a junction of two blocks of one phase
+            of_label[scopes[torn]] = rest
+    made = [
+        Block(where(of_node == k), where(of_edge == k), where(of_label == k))
+        for k in range(rest + 1)
+    ]
+    return [made[:blocks], made[blocks:rest], made[rest:]]
+
+
+def _cut_levels(levels: Ints) -> tuple[Ints, int]:
+    """Return the block or border of each node, blocks numbered first, and the number of blocks."""
+    count = np.bincount(levels, minlength=1)
+    blocks = min(BLOCKS, len(levels) // SMALLEST_BLOCK)
+    ends = np.searchsorted(np.cumsum(count), len(levels) * np.arange(1, blocks) / max(blocks, 1))
+    if blocks < 2 or (np.diff([-1, *ends, len(count)]) < 2).any():  # too few levels in between
+        return np.zeros(len(levels), np.int32), 1
+    place = np.searchsorted(ends, np.arange(len(count)))
+    place[ends] = blocks + np.arange(blocks - 1)
+    return place[levels].astype(np.int32), blocks
+
+
+@kernel
+def _levels(star: Incidence, ends: Ints) -> Ints:
+    """Return the distance of each node from one at the rim of the graph, in edges.
+
+    Nodes that a search does not reach are searched next, with levels that continue from the last.
+    """
+    start, edges, sides = star
+    count = len(start) - 1
+    levels, queue = np.empty(count, np.int32), np.empty(count, np.int32)
+    origin = 0
+    for _ in range(2):  # the last node that a search meets is far away from where it began
+        levels[:] = -1
+        used, done, level = 0, 0, 0
+        for seed in range(-1, count):
+            here = origin if seed < 0 else seed
+            if used < count and levels[here] < 0:
+                level = 0 if used == 0 else levels[queue[used - 1]] + 1
+                levels[here], queue[used] = level, here
+                used += 1
+            while done < used:
+                here = queue[done]
+                done += 1
+                for place in range(start[here], start[here + 1]):
+                    there = ends[edges[place], 1 - sides[place]]
+                    if levels[there] < 0:
+                        levels[there], queue[used] = levels[here] + 1, there
+                        used += 1
+        if count > 0:
+            origin = queue[count - 1]
+    return levels
+
+
+def where(mask: NDArray[np.bool_]) -> Ints:
+    """Return the places at which a mask is true, as kernels take them."""
+    return np.flatnonzero(mask).astype(np.int32)
