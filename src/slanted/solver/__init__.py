@@ -1,8 +1,7 @@
 """Discrete factor graphs, minimised by convex belief propagation with a certified lower bound.
 
-The package knows nothing of stereo and can be used alone: a `FactorGraph` goes in, a `Solution`
-comes out. `solve` works on the whole graph, `solve_distributed` on parts of it that exchange
-messages.
+The package knows nothing of stereo and can be used alone: `solve` takes a `FactorGraph` and returns
+a `Solution`.
 
 >>> import numpy as np
 >>> from slanted.solver import FactorGraph, SolverOptions, certified_bound, solve
@@ -30,46 +29,12 @@ The way through the modules, from a graph to its solution:
 4. `sweeps`, on `node_kernels` and `label_kernels`: updates of messages that raise the dual.
 5. `decoder`, on `decoder_kernels`, `star_kernels`, `chain_kernels`: from messages to a labelling.
 6. `run`: sweeps, decoding and checks until the gap closes; `solution`: what is returned.
-7. `convex_bp.solve` and `distributed.solve_distributed` put these together.
+7. `convex_bp.solve` puts these together, and `distributed` is its way to work part by part.
 
-Names are imported on first use, so that ``import slanted.solver`` does not load Numba.
+The names in ``__init__.pyi`` are imported when first used, so that ``import slanted.solver`` does
+not load Numba.
 """
 
-from __future__ import annotations
+from lazy_loader import attach_stub
 
-from typing import TYPE_CHECKING
-
-from slanted.runtime.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from slanted.solver.convex_bp import solve
-    from slanted.solver.distributed import solve_distributed
-    from slanted.solver.dual import certified_bound
-    from slanted.solver.factor_graph import FactorGraph
-    from slanted.solver.options import CountingNumbers, SolverOptions
-    from slanted.solver.solution import Solution
-    from slanted.solver.topology import build_topology
-
-_MODULE_OF = {
-    "CountingNumbers": "slanted.solver.options",
-    "FactorGraph": "slanted.solver.factor_graph",
-    "Solution": "slanted.solver.solution",
-    "SolverOptions": "slanted.solver.options",
-    "build_topology": "slanted.solver.topology",
-    "certified_bound": "slanted.solver.dual",
-    "solve": "slanted.solver.convex_bp",
-    "solve_distributed": "slanted.solver.distributed",
-}
-
-__all__ = [
-    "CountingNumbers",
-    "FactorGraph",
-    "Solution",
-    "SolverOptions",
-    "build_topology",
-    "certified_bound",
-    "solve",
-    "solve_distributed",
-]
-
-__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
