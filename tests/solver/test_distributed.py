@@ -9,14 +9,8 @@ import pytest
 import naive_solver as naive
 from slanted.errors import InputError
 from slanted.runtime.threads import thread_limit
-from slanted.solver import (
-    CountingNumbers,
-    SolverOptions,
-    build_topology,
-    solve,
-    solve_distributed,
-)
-from slanted.solver.distributed import Parts, sweep_part, sweep_parts, with_moved
+from slanted.solver import CountingNumbers, SolverOptions, build_topology, solve
+from slanted.solver.distributed import Parts, sweep_parts, with_moved
 from slanted.solver.dual import dual_terms
 from slanted.solver.problem import build_problem
 from slanted.solver.sweeps import Sweeper
@@ -61,7 +55,7 @@ def test_sweeps_and_exchanges_climb_one_dual(count, sweeps, epsilon):
         same = split_dual(problem, [shares] * count, parts, part, epsilon)
         assert same == pytest.approx(before, abs=1e-9)  # an exchange leaves the whole graph's dual
         local = [
-            sweep_part(Sweeper(problem, topology, block), shares, [epsilon] * sweeps)
+            Sweeper(problem, topology, block).advance(shares.copy(), [epsilon] * sweeps)
             for block in parts.blocks
         ]
         swept = split_dual(problem, local, parts, part, epsilon)
@@ -79,7 +73,7 @@ def test_split_reaches_the_dual_of_the_whole(count, sweeps):
         part = parts_of(graph, count, seed)
         whole = solve(graph, replace(TO_REST, max_sweeps=1000))
         options = replace(TO_REST, max_sweeps=1000 * sweeps, check_every=sweeps)
-        split = solve_distributed(graph, part, options)
+        split = solve(graph, options, parts=part)
         assert split.bound == pytest.approx(whole.bound, rel=1e-6)
         assert split.bound <= naive.relaxation(graph) + 1e-7
         assert split.energy == pytest.approx(whole.energy)
@@ -92,7 +86,7 @@ def test_smoothed_split_has_the_same_optimum():
     whole = solve(graph, options)
     for count in (2, 4):
         part = parts_of(graph, count, 1)
-        split = solve_distributed(graph, part, replace(options, check_every=5))
+        split = solve(graph, replace(options, check_every=5), parts=part)
         assert split.trace.dual[-1] == pytest.approx(whole.trace.dual[-1], rel=1e-8)
         assert split.bound <= naive.relaxation(graph) + 1e-7
 
@@ -101,7 +95,7 @@ def test_one_part_is_the_whole():
     graph = random_tables(small_map(7), 3, 7)
     part = np.zeros(len(graph.node_costs), int)
     options = SolverOptions(max_sweeps=30, progress_tolerance=-1.0)
-    split, whole = solve_distributed(graph, part, options), solve(graph, options)
+    split, whole = solve(graph, options), solve(graph, options, parts=part)
     np.testing.assert_allclose(split.trace.dual, whole.trace.dual, rtol=1e-12)
     assert split.energy == whole.energy
 
@@ -112,9 +106,7 @@ def test_threads_do_not_change_a_bit():
     found = []
     for threads in (1, 2):
         with thread_limit(threads):
-            found.append(
-                solve_distributed(graph, part, SolverOptions(max_sweeps=25, check_every=5))
-            )
+            found.append(solve(graph, SolverOptions(max_sweeps=25, check_every=5), parts=part))
     one, two = found
     assert (one.energy, one.bound) == (two.energy, two.bound)
     np.testing.assert_array_equal(one.beliefs, two.beliefs)
@@ -122,8 +114,8 @@ def test_threads_do_not_change_a_bit():
 
 def test_parts_must_fit():
     graph = random_tables(small_map(7), 2, 7)
-    with pytest.raises(InputError, match="part_of_node"):
-        solve_distributed(graph, np.zeros(2, int))
+    with pytest.raises(InputError, match="parts: expected"):
+        solve(graph, parts=np.zeros(2, int))
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -131,7 +123,7 @@ def test_small_graphs_split_in_two_reach_the_dual_of_the_whole(seed):
     graph = paper_like(small_map(seed), 2, seed)
     part = np.arange(len(graph.node_costs), dtype=np.int32) % 2
     whole = solve(graph, replace(TO_REST, max_sweeps=400))
-    split = solve_distributed(graph, part, replace(TO_REST, max_sweeps=400, check_every=2))
+    split = solve(graph, replace(TO_REST, max_sweeps=400, check_every=2), parts=part)
     assert (np.diff(split.trace.dual) >= -1e-9).all()
     program = naive.relaxation(graph)
     assert max(whole.bound, split.bound) <= program + 1e-7

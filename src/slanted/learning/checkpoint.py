@@ -1,9 +1,9 @@
 """A run on disk: all evaluations so far, and the messages after the last one.
 
-Optimisers are deterministic functions of the values they were given. So a run is resumed by giving
-them the recorded values once more, and, when these are used up, by putting the messages back: what
-follows is then the same to the last bit. Nothing is pickled. ``steps.json`` is replaced last, so a
-run that is killed at any moment leaves a whole checkpoint.
+Optimisers are deterministic functions of the values they are given. So a run is resumed by giving
+them the recorded values again and, when these are used up, restoring the messages: the rest of the
+run is the same to the last bit. Nothing is pickled. ``steps.json`` is replaced last, so a run that
+is killed at any moment leaves a complete checkpoint.
 """
 
 from __future__ import annotations
@@ -39,13 +39,11 @@ class Evaluation:
     weights
         Scaled weights, as the optimiser and the regulariser see them.
     epsilon, max_sweeps
-        ε, and the most sweeps allowed.
+        ε, and the largest number of sweeps.
     value, gradient
-        Of the whole objective.
-    sweeps
-        Done, over all images.
-    seconds
-        It took.
+        The whole objective and its gradient.
+    sweeps, seconds
+        Sweeps over all images, and the time they took.
     """
 
     weights: tuple[float, ...]
@@ -62,10 +60,9 @@ class Checkpoint:
 
     Parameters
     ----------
-    folder
-        Made when first written to.
-    identity
-        What the run depends on; a checkpoint of another one is refused.
+    folder, identity
+        The folder, made when first written to, and what the run depends on: a checkpoint with
+        another identity is refused.
     """
 
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
@@ -114,7 +111,7 @@ class Checkpoint:
         write_bytes(self.folder / STEPS, json.dumps(content, indent=1).encode())
         for old in self.folder.glob("messages-*.npz"):
             if old.name != name:
-                with suppress(OSError):  # it only takes room
+                with suppress(OSError):  # it only takes up space
                     old.unlink()
 
     def load_messages(self, images: int) -> list[Arrays]:
@@ -135,7 +132,7 @@ class Checkpoint:
         return found
 
     def remove(self) -> None:
-        """Forget the run."""
+        """Delete the folder."""
         with suppress(FileNotFoundError):
             shutil.rmtree(self.folder)
 

@@ -12,19 +12,12 @@ from slanted.inference.particles import propose
 from slanted.inference.pcbp import data_scale
 from slanted.learning.ground_truth import Truth, find_truth
 from slanted.learning.losses import particle_losses
+from slanted.model import potentials
 from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
 from slanted.model.observations import Observations, observe
 from slanted.model.photometry import photometric_cost
 from slanted.model.planes import lowest_disparity
-from slanted.model.potentials import (
-    boundary_cost,
-    colour_cost,
-    compatibility_cost,
-    disparity_cost,
-    junction3_cost,
-    junction4_cost,
-)
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
@@ -188,7 +181,7 @@ def tabulate(
     model, kept = settings.model, truth.kept
     segments, edges = kept.segments, kept.edge_numbers
     particles = np.ascontiguousarray(particles)
-    tables = compatibility_cost(regions, particles, model)[edges]
+    tables = potentials.compatibility_cost(regions, particles, model)[edges]
     losses = particle_losses(
         settings.learning.loss,
         truth.pixels,
@@ -203,12 +196,12 @@ def tabulate(
         junctions3=kept.junctions3,
         junctions4=kept.junctions4,
         junction4_kinds=junction4_kinds(kept.junctions4_segments),
-        seg=disparity_cost(regions, observations, particles, model.truncation)[segments],
-        bdy1=boundary_cost(regions, observations, particles, model.truncation)[edges],
+        seg=potentials.disparity_cost(regions, observations, particles, model.truncation)[segments],
+        bdy1=potentials.boundary_cost(regions, observations, particles, model.truncation)[edges],
         bdy2=tables.astype(np.float32).reshape(len(edges), LABELS, particles.shape[1] ** 2),
-        jct=junction3_cost(model),
-        crs=junction4_cost(model),
-        col=colour_cost(regions, model)[edges],
+        jct=potentials.junction3_cost(model),
+        crs=potentials.junction4_cost(model),
+        col=potentials.colour_cost(regions, model)[edges],
         vis=visibility_cost(regions, observations, particles)[segments],
         pho=photometric_cost(regions, observations, particles)[segments],
         losses=settings.learning.loss_scale * losses,

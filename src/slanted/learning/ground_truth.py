@@ -25,35 +25,8 @@ from slanted.settings import ModelSettings
 from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import FactorGraph
 
-REACH = 3.0
-"""Ground truth farther from a plane than this, in pixels, does not support it (as in out-3px)."""
-FEWEST = 10
-"""Ground-truth pixels that a plane needs."""
-
-
-@dataclass(frozen=True, eq=False)
-class Subgraph:
-    """Some segments, and the edges and junctions that touch no others.
-
-    Parameters
-    ----------
-    segments, edge_numbers
-        Numbers of the segments and edges in the whole graph, ascending.
-    edges
-        (E, 2) segments of each edge, numbered inside the subgraph.
-    junctions3, junctions4
-        (J3, 3) and (J4, 4) edges of each junction, numbered inside the subgraph.
-    junctions4_segments
-        (J4, 4) segments of each four-way junction, numbered as in the whole graph: only their order
-        matters.
-    """
-
-    segments: Ints
-    edge_numbers: Ints
-    edges: Ints
-    junctions3: Ints
-    junctions4: Ints
-    junctions4_segments: Ints
+REACH = 3.0  # pixels; ground truth farther from a plane does not support it, as in out-3px
+FEWEST = 10  # ground-truth pixels that a plane needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +111,31 @@ def _supported(regions: Regions, pixels: Matches, planes: Floats) -> NDArray[np.
     spread -= (uv / size - u * v / size**2) ** 2
     whole = regions.covariance[:, 0] * regions.covariance[:, 2] - regions.covariance[:, 1] ** 2
     return np.asarray((count >= FEWEST) & (spread > SMALLEST_SPREAD * whole + 1e-9))
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """Some segments, and the edges and junctions that touch no others.
+
+    Parameters
+    ----------
+    segments, edge_numbers
+        Numbers of the segments and edges in the whole graph, ascending.
+    edges
+        (E, 2) segments of each edge, numbered inside the subgraph.
+    junctions3, junctions4
+        (J3, 3) and (J4, 4) edges of each junction, numbered inside the subgraph.
+    junctions4_segments
+        (J4, 4) segments of each four-way junction, numbered as in the whole graph: only their order
+        matters.
+    """
+
+    segments: Ints
+    edge_numbers: Ints
+    edges: Ints
+    junctions3: Ints
+    junctions4: Ints
+    junctions4_segments: Ints
 
 
 def induced_subgraph(regions: Regions, known: NDArray[np.bool_]) -> Subgraph:

@@ -85,10 +85,8 @@ class ImageObjective:
 
     Parameters
     ----------
-    example
-        The image.
-    workspace
-        Memory that the images of a process share.
+    example, workspace
+        The image, and memory that the images of a process share.
     """
 
     def __init__(self, example: Example, workspace: Workspace | None = None) -> None:

@@ -1,8 +1,7 @@
 """Minimising the objective over non-negative weights.
 
-Optimisers see scaled weights v ≥ 0 and a function that gives value and gradient. They are
-deterministic: given the same values they ask for the same points, which is what checkpoints rest
-on.
+Optimisers see scaled weights v ≥ 0 and a function that returns value and gradient. They are
+deterministic: given the same values they ask for the same points. Checkpoints rely on that.
 """
 
 from __future__ import annotations
@@ -17,31 +16,29 @@ from slanted.runtime.arrays import Floats
 
 Function = Callable[[Floats], tuple[float, Floats]]
 Interleaved = Callable[[Floats, int], tuple[float, Floats]]
-"""As `Function`, with the sweeps to do first."""
+"""A `Function` that is also told how many sweeps to do first."""
 
 RESTARTS = 3
-"""Times that L-BFGS-B begins anew after a line search that failed."""
+"""How often L-BFGS-B is started again after a failed line search."""
 ARMIJO = 1e-4
 HALVINGS = 30
 PATIENCE = 5
-"""Steps in a row that may fall by less than the tolerance before the run ends."""
+"""The run ends after this many steps in a row that gain less than the tolerance."""
 VANISHING = 1e-6
-"""Scaled weights below this make no difference to any label."""
+"""Scaled weights below this change no label."""
 FIRST_STRIDE, SUBGRADIENT_STRIDE = 0.3, 0.05
-"""Of the first step of the interleaved scheme, and of the sub-gradient steps, which start near the
-optimum; as shares of the weights' norm."""
+"""Lengths, relative to the norm of the weights, of the first interleaved step and of sub-gradient
+steps, which start near the optimum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where an optimiser came to rest.
+    """Where an optimiser stopped.
 
     Parameters
     ----------
-    weights
-        Scaled, of the least value that was seen.
-    value
-        There.
+    weights, value
+        The scaled weights of the least value seen, and that value.
     reason
         Why it stopped, in words.
     """
@@ -52,18 +49,16 @@ class Optimum:
 
 
 class OutOfStepsError(Exception):
-    """The function may not be evaluated any more."""
+    """No evaluations of the function are left."""
 
 
 class Best:
-    """The best point so far, of a function that is allowed so many evaluations.
+    """Evaluates a function a limited number of times and remembers the best point.
 
     Parameters
     ----------
-    function
-        To count.
-    limit
-        Evaluations allowed; one more raises `OutOfStepsError`.
+    function, limit
+        The function, and the evaluations allowed; one more raises `OutOfStepsError`.
     """
 
     def __init__(self, function: Callable[..., tuple[float, Floats]], limit: int) -> None:
@@ -73,7 +68,7 @@ class Best:
         self.value = np.inf
 
     def __call__(self, weights: Floats, *sweeps: int) -> tuple[float, Floats]:
-        """Evaluate, and remember a value that is the least so far."""
+        """Evaluate the function, and remember the point if its value is the least so far."""
         if self.left == 0:
             raise OutOfStepsError
         self.left -= 1
@@ -90,19 +85,19 @@ class Best:
 def minimise_lbfgs(
     function: Function, start: Floats, learned: Floats, *, limit: int, tolerance: float
 ) -> Optimum:
-    """Minimise by L-BFGS-B [1]_, messages being solved for at every point.
+    """Minimise by L-BFGS-B [1]_, solving for the messages at every point.
 
     Parameters
     ----------
     function
-        Value and gradient. Values may be slightly too high, as messages are warm: a line search
-        that fails because of it is begun anew.
+        Value and gradient. Values may be slightly too high, because messages are not solved for
+        exactly; a line search that fails because of that is started again.
     start
         Weights to start from.
     learned
         Boolean; other weights stay at zero.
     limit
-        Most evaluations.
+        Largest number of evaluations.
     tolerance
         Stop when the value falls by less than this share of itself.
 
@@ -143,17 +138,17 @@ def minimise_interleaved(
 ) -> Optimum:
     """Alternate sweeps of messages with projected gradient steps, as in the paper's reference [1]_.
 
-    A step is halved until the value falls enough (Armijo), the messages held fixed; the next one
-    starts from twice its length. As neither part can raise the value, it falls from step to step.
+    A step is halved until the value falls enough (Armijo) at fixed messages; the next one starts
+    from twice its length. Neither part can raise the value, so it falls from step to step.
 
     Parameters
     ----------
     function
-        Value and gradient after so many sweeps.
+        Value and gradient after a number of sweeps.
     sweeps
-        Between two steps.
+        Sweeps between two steps.
     start, learned, limit, tolerance
-        As for `minimise_lbfgs`; trials count as evaluations.
+        As in `minimise_lbfgs`; trial steps count as evaluations.
 
     References
     ----------
@@ -179,7 +174,7 @@ def minimise_interleaved(
 def _armijo(
     best: Best, point: Floats, value: float, gradient: Floats, length: float
 ) -> tuple[Floats, float]:
-    """Return the next point and the length to try then; the same point if nothing is lower."""
+    """Return the next point and the length to try there; the same point if no trial is lower."""
     for _ in range(HALVINGS):
         trial = np.maximum(point - length * gradient, 0.0)
         if np.array_equal(trial, point):
@@ -196,7 +191,7 @@ def minimise_subgradient(
 ) -> Optimum:
     """Minimise by projected sub-gradient steps of falling length, and return the best point.
 
-    For ε = 0, where the objective has corners. Step k is `SUBGRADIENT_STRIDE` |v₀| / √k long.
+    It is for ε = 0, where the objective has kinks. Step k is `SUBGRADIENT_STRIDE` |v₀| / √k long.
     """
     best = Best(function, limit)
     point = np.where(learned, start, 0.0)
@@ -213,7 +208,7 @@ def _norm(gradient: Floats) -> float:
 
 
 def refuse_zero(weights: Floats) -> None:
-    """Raise if there is nothing left of the weights."""
+    """Raise an error if all weights have vanished."""
     if not np.any(weights > VANISHING):
         raise InputError(
             "weights: expected one above zero, but learning drove all to zero: no feature tells "

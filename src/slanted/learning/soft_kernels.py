@@ -116,50 +116,14 @@ def _dot(first: Floats, second: Floats) -> float:
 
 
 @kernel
-def _exact_message(
-    features: Features, e: int, side: int, state: int, to_label: Floats, other: Floats,
-    tau: float, values: Floats,
-) -> float:  # fmt: skip
-    """Return μ_{α→i} of one particle, computed in logarithms.
-
-    Parameters
-    ----------
-    features, e
-        Costs, and which edge.
-    side, state
-        Whether the particle is that of the first or the second segment, and its number.
-    to_label, other
-        (E, 4) messages of labels, (N,) of the other segment.
-    tau
-        ε.
-    values
-        (4 N,) working memory.
-    """
-    bdy1, bdy2, weight1, weight2 = features
-    states = len(other)
-    own, theirs = bdy1[e, side, state], bdy1[e, 1 - side]
-    start, stride = (state * states, 1) if side == 0 else (state, states)
-    least = np.inf
-    for o in range(LABELS):
-        pairs, target, sent = bdy2[e, o], values[o * states : (o + 1) * states], to_label[e, o]
-        for k in range(states):
-            first, second = (own, theirs[k]) if side == 0 else (theirs[k], own)
-            cost = weight1 * phi_bdy1(o, first, second) + weight2 * pairs[start + k * stride]
-            target[k] = cost - sent - other[k]
-            least = target[k] if target[k] < least else least
-    message: float = _finish(values, least, tau)
-    return message
-
-
-@kernel
-def _finish(values: Floats, least: float, tau: float) -> float:
-    """Return smin_τ of values, leaving out those too large to change the sum."""
-    total = 0.0
-    for value in values:
-        if value - least < HOPELESS * tau:
-            total += np.exp((least - value) / tau)
-    result: float = least - tau * np.log(total)
-    return result
+def _weighted_rows(table: Floats, weights: Floats, out: Floats) -> None:
+    """Write Σ_a weights(a) table(a, b)."""
+    states = len(weights)
+    out[:] = 0.0
+    for a in range(states):
+        row, factor = table[a * states : (a + 1) * states], weights[a]
+        for b in range(states):
+            out[b] += factor * row[b]
 
 
 @kernel
@@ -218,14 +182,39 @@ def soft_edges_to_labels(
 
 
 @kernel
-def _weighted_rows(table: Floats, weights: Floats, out: Floats) -> None:
-    """Write Σ_a weights(a) table(a, b)."""
-    states = len(weights)
-    out[:] = 0.0
-    for a in range(states):
-        row, factor = table[a * states : (a + 1) * states], weights[a]
-        for b in range(states):
-            out[b] += factor * row[b]
+def _exact_message(
+    features: Features, e: int, side: int, state: int, to_label: Floats, other: Floats,
+    tau: float, values: Floats,
+) -> float:  # fmt: skip
+    """Return μ_{α→i} of one particle, computed in logarithms.
+
+    Parameters
+    ----------
+    features, e
+        Costs, and which edge.
+    side, state
+        Whether the particle is that of the first or the second segment, and its number.
+    to_label, other
+        (E, 4) messages of labels, (N,) of the other segment.
+    tau
+        ε.
+    values
+        (4 N,) working memory.
+    """
+    bdy1, bdy2, weight1, weight2 = features
+    states = len(other)
+    own, theirs = bdy1[e, side, state], bdy1[e, 1 - side]
+    start, stride = (state * states, 1) if side == 0 else (state, states)
+    least = np.inf
+    for o in range(LABELS):
+        pairs, target, sent = bdy2[e, o], values[o * states : (o + 1) * states], to_label[e, o]
+        for k in range(states):
+            first, second = (own, theirs[k]) if side == 0 else (theirs[k], own)
+            cost = weight1 * phi_bdy1(o, first, second) + weight2 * pairs[start + k * stride]
+            target[k] = cost - sent - other[k]
+            least = target[k] if target[k] < least else least
+    message: float = _finish(values, least, tau)
+    return message
 
 
 @kernel
@@ -246,3 +235,14 @@ def _exact_label_message(
             least = target[b] if target[b] < least else least
     message: float = _finish(values, least, tau)
     return message
+
+
+@kernel
+def _finish(values: Floats, least: float, tau: float) -> float:
+    """Return smin_τ of values, leaving out those too large to change the sum."""
+    total = 0.0
+    for value in values:
+        if value - least < HOPELESS * tau:
+            total += np.exp((least - value) / tau)
+    result: float = least - tau * np.log(total)
+    return result

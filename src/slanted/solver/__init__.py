@@ -1,8 +1,7 @@
 """Discrete factor graphs, minimised by convex belief propagation with a certified lower bound.
 
-The package knows nothing of stereo and can be used alone: a `FactorGraph` goes in, a `Solution`
-comes out. `solve` works on the whole graph, `solve_distributed` on parts of it that exchange
-messages.
+The package knows nothing of stereo and can be used alone: `solve` takes a `FactorGraph` and returns
+a `Solution`.
 
 >>> import numpy as np
 >>> from slanted.solver import FactorGraph, SolverOptions, certified_bound, solve
@@ -30,7 +29,7 @@ The way through the modules, from a graph to its solution:
 4. `sweeps`, on `node_kernels` and `label_kernels`: updates of messages that raise the dual.
 5. `decoder`, on `decoder_kernels`, `star_kernels`, `chain_kernels`: from messages to a labelling.
 6. `run`: sweeps, decoding and checks until the gap closes; `solution`: what is returned.
-7. `convex_bp.solve` and `distributed.solve_distributed` put these together.
+7. `convex_bp.solve` puts these together, and `distributed` is its way to work part by part.
 
 The names in ``__init__.pyi`` are imported when first used, so that ``import slanted.solver`` does
 not load Numba.

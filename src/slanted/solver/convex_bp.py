@@ -1,4 +1,4 @@
-"""Convex belief propagation on a whole graph.
+"""Convex belief propagation: the solver.
 
 The solver is block-coordinate ascent on the dual of `slanted.solver.dual`: it goes from variable to
 variable and sets all messages of one to their maximiser, which has a closed form. This is
@@ -9,9 +9,8 @@ program. Annealing ε repairs that at several times the cost. Three things diffe
 
 * the run stops on a certified gap or on lack of progress, and says which;
 * the labelling is polished, and an incumbent is never lost (`slanted.solver.decoder`);
-* threads work on blocks of the graph that share no factor (`slanted.solver.topology`) instead of on
-  parts that exchange messages, which is the paper's way [3]_ and that of
-  `slanted.solver.distributed`.
+* unless parts are given, threads work on blocks of the graph that share no factor
+  (`slanted.solver.topology`) instead of on parts that exchange messages [3]_.
 
 References
 ----------
@@ -25,6 +24,10 @@ References
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.solver.distributed import advance_parts
 from slanted.solver.factor_graph import FactorGraph
 from slanted.solver.messages import Messages
 from slanted.solver.options import SolverOptions
@@ -39,6 +42,7 @@ def solve(
     graph: FactorGraph,
     options: SolverOptions | None = None,
     *,
+    parts: NDArray[np.integer] | None = None,
     messages: Messages | None = None,
     incumbent: Incumbent | None = None,
     topology: Topology | None = None,
@@ -47,16 +51,17 @@ def solve(
 
     Parameters
     ----------
-    graph
-        Structure and costs.
-    options
-        When to stop, and what to ascend; the defaults seek the least energy.
+    graph, options
+        The problem, and when to stop; the default options seek the least energy.
+    parts
+        (n,) part of each node, numbered from 0: parts are swept alone and exchange messages at each
+        check (`slanted.solver.distributed`). By default the graph is swept as a whole.
     messages
         Start from these. Any are valid, also those of a graph with other costs.
     incumbent
         States and labels that the solution will not be worse than.
     topology
-        Of the graph, from `build_topology`, to save time: graphs that differ in their costs alone
+        The graph's, from `build_topology`, to save time: graphs that differ only in their costs can
         share it.
 
     Raises
@@ -66,10 +71,5 @@ def solve(
     """
     options = options or SolverOptions()
     sweeper = Sweeper(build_problem(graph, options.counting), topology or build_topology(graph))
-
-    def advance(messages: Messages, epsilons: list[float]) -> Messages:
-        for epsilon in epsilons:
-            sweeper.sweep(messages, epsilon)
-        return messages
-
+    advance = sweeper.advance if parts is None else advance_parts(sweeper, parts)
     return Run(sweeper, options, messages, incumbent).minimise(advance)

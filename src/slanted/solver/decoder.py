@@ -34,8 +34,7 @@ from slanted.solver.problem import Problem
 from slanted.solver.star_kernels import star_moves
 from slanted.solver.sweeps import Sweeper
 
-MOST_ROUNDS = 100
-"""Every round but the last gains something, so this only cuts off a very long tail."""
+MOST_ROUNDS = 100  # each but the last gains, so this only cuts off a very long tail
 
 
 @dataclass(frozen=True, eq=False)

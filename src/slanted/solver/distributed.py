@@ -12,7 +12,7 @@ no table is ever copied or sent, and ν need not even be stored: its terms of va
 as constant messages λ / M, and its terms of a part's own variables move (1 − 1/M) λ into their
 costs, which leaves λ / M as their message.
 
-In one process `slanted.solver.convex_bp.solve` is faster; this is the paper's Section 3.2.
+In one process it is faster to sweep the graph as a whole; this is the paper's Section 3.2.
 
 References
 ----------
@@ -34,59 +34,31 @@ from slanted.runtime.threads import together
 from slanted.solver.dual import reparametrised
 from slanted.solver.factor_graph import FactorGraph
 from slanted.solver.messages import Messages
-from slanted.solver.options import SolverOptions
-from slanted.solver.problem import JunctionTables, Problem, build_problem
-from slanted.solver.run import Incumbent, Run
-from slanted.solver.solution import Solution
+from slanted.solver.problem import JunctionTables, Problem
+from slanted.solver.run import Advance
 from slanted.solver.sweeps import Sweeper
-from slanted.solver.topology import Block, Topology, build_topology, where
+from slanted.solver.topology import Block, Topology, where
 
-MOST_COPIES = 4
-"""No factor has more than four variables."""
+MOST_COPIES = 4  # because no factor has more variables
 
 
-def solve_distributed(
-    graph: FactorGraph,
-    part_of_node: NDArray[np.integer],
-    options: SolverOptions | None = None,
-    *,
-    messages: Messages | None = None,
-    incumbent: Incumbent | None = None,
-    topology: Topology | None = None,
-) -> Solution:
-    """Minimise the energy of a factor graph part by part; see `slanted.solver.convex_bp.solve`.
-
-    Parameters
-    ----------
-    graph
-        Structure and costs.
-    part_of_node
-        (n,) part of each node, numbered from 0.
-    options
-        As of `solve`; parts exchange messages every ``check_every`` sweeps.
-    messages, incumbent, topology
-        As of `solve`.
+def advance_parts(sweeper: Sweeper, part_of_node: NDArray[np.integer]) -> Advance:
+    """Return the function that sweeps the parts of a graph alone, for `slanted.solver.run.Run`.
 
     Raises
     ------
     InputError
-        If costs are not finite or arguments do not fit the graph.
+        If the parts do not fit the graph.
     """
-    options = options or SolverOptions()
-    part = np.asarray(part_of_node)
-    if part.shape != (len(graph.node_costs),) or part.dtype.kind not in "iu" or part.min() < 0:
+    problem, part = sweeper.problem, np.asarray(part_of_node)
+    count = len(problem.node_costs)
+    if part.shape != (count,) or part.dtype.kind not in "iu" or part.min() < 0:
         raise InputError(
-            f"part_of_node: expected {len(graph.node_costs)} integers from 0 on, got shape "
-            f"{part.shape} of type {part.dtype}; give each node its part"
+            f"parts: expected {count} integers from 0 on, got shape {part.shape} of type "
+            f"{part.dtype}; give each node its part"
         )
-    sweeper = Sweeper(build_problem(graph, options.counting), topology or build_topology(graph))
-    parts = Parts.of(graph, part.astype(np.int32))
-    copies = parts.copies_of(sweeper.problem)
-
-    def advance(messages: Messages, epsilons: list[float]) -> Messages:
-        return sweep_parts(parts, copies, sweeper.topology, messages, epsilons)
-
-    return Run(sweeper, options, messages, incumbent).minimise(advance)
+    parts = Parts.of(problem.graph, part.astype(np.int32))
+    return partial(sweep_parts, parts, parts.copies_of(problem), sweeper.topology)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +148,8 @@ def sweep_parts(
     whole = Messages.zeros(problem.graph)
 
     def one(part: int) -> None:
-        local = sweep_part(Sweeper(problem, topology, parts.blocks[part]), shares, epsilons)
-        parts.collect(part, local, moved, whole)
+        sweeper = Sweeper(problem, topology, parts.blocks[part])
+        parts.collect(part, sweeper.advance(shares.copy(), epsilons), moved, whole)
 
     together(*(partial(one, part) for part in range(len(parts.blocks))))
     return whole
@@ -187,14 +159,6 @@ def with_moved(copies: Problem, moved: Messages) -> Problem:
     """Add what an exchange moved to the variables' own costs."""
     nodes, labels = reparametrised(copies, moved)
     return replace(copies, node_costs=nodes, label_costs=labels)
-
-
-def sweep_part(sweeper: Sweeper, shares: Messages, epsilons: list[float]) -> Messages:
-    """Return what a part makes of the messages that all parts start with."""
-    local = shares.copy()
-    for epsilon in epsilons:
-        sweeper.sweep(local, epsilon)
-    return local
 
 
 def _distinct(parts: Ints) -> Ints:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from slanted.runtime.arrays import Floats, Ints
 
-LABELS = 4
-"""Number of labels that an edge can have."""
+LABELS = 4  # that an edge can have
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,30 +8,7 @@ from typing import Literal
 from slanted.runtime.arrays import Floats, Ints
 from slanted.solver.messages import Messages
 
-Rule = Literal["gap", "progress", "sweeps"]
-"""What ended a run: a closed gap, lack of progress, or the number of sweeps."""
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """Dual, bound and energy at each check of a run.
-
-    Parameters
-    ----------
-    sweep
-        Sweeps done.
-    dual
-        D_ε of the messages, at the ε of the last sweep; NaN where it was not evaluated.
-    bound
-        Certified D_0 of the messages; −∞ where it was not evaluated.
-    energy
-        Energy of the best labelling so far, infinite before the first.
-    """
-
-    sweep: Ints
-    dual: Floats
-    bound: Floats
-    energy: Floats
+Rule = Literal["gap", "progress", "sweeps"]  # a closed gap, lack of progress, no sweeps left
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +51,22 @@ class Solution:
     def gap(self) -> float:
         """How far the energy can at most be above the optimum."""
         return self.energy - self.bound
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Dual, bound and energy at each check of a run.
+
+    Parameters
+    ----------
+    sweep, energy
+        Sweeps done, and the energy of the best labelling so far, infinite before there is one.
+    dual, bound
+        D_ε of the messages at the ε of the last sweep, and their certified D_0; NaN and −∞ where
+        they were not evaluated.
+    """
+
+    sweep: Ints
+    dual: Floats
+    bound: Floats
+    energy: Floats

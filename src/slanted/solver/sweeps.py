@@ -39,6 +39,12 @@ class Sweeper:
         for phase in self._phases:
             together(*(partial(self._update, block, messages, epsilon) for block in phase))
 
+    def advance(self, messages: Messages, epsilons: list[float]) -> Messages:
+        """Do one sweep for each ε of a list, in place, and return the messages."""
+        for epsilon in epsilons:
+            self.sweep(messages, epsilon)
+        return messages
+
     def _update(self, block: Block, messages: Messages, epsilon: float) -> None:
         """Replace the messages of a block's nodes, then of its labels."""
         problem = self.problem

@@ -21,29 +21,8 @@ from slanted.solver.factor_graph import FactorGraph
 Incidence = tuple[Starts, Ints, Ints]
 """Where each variable's list of factors starts; the factors; the variable's slot in each."""
 
-BLOCKS = 4
-"""More blocks serve more threads, and make borders longer."""
-SMALLEST_BLOCK = 64
-"""Nodes; handing over fewer to a thread takes longer than updating them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Variables that are updated one after the other.
-
-    Parameters
-    ----------
-    nodes
-        Nodes to update.
-    edges
-        Edges of these nodes that no earlier block has.
-    labels
-        Edges whose labels to update, after the nodes.
-    """
-
-    nodes: Ints
-    edges: Ints
-    labels: Ints
+BLOCKS = 4  # more would serve more threads, and make borders longer
+SMALLEST_BLOCK = 64  # nodes; handing fewer to a thread takes longer than updating them
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +94,25 @@ def _check_scopes(name: str, scopes: Ints, count: int) -> None:
             f"{name}: expected different variables in a factor, got {scopes[twice[0]].tolist()} in "
             f"row {twice[0]}; leave such rows out"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Variables that are updated one after the other.
+
+    Parameters
+    ----------
+    nodes
+        Nodes to update.
+    edges
+        Edges of these nodes that no earlier block has.
+    labels
+        Edges whose labels to update, after the nodes.
+    """
+
+    nodes: Ints
+    edges: Ints
+    labels: Ints
 
 
 def make_phases(graph: FactorGraph, star: Incidence) -> list[list[Block]]:

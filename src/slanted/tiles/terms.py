@@ -18,7 +18,7 @@ from slanted.model.junctions import junction4_kinds
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import junction3_cost, junction4_cost
 from slanted.runtime.workers import Backend, run_each
-from slanted.solver.distributed import solve_distributed
+from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import LABELS, FactorGraph
 from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
 from slanted.tiles.tile import Tile, make_tiles, tile_data
@@ -145,7 +145,7 @@ class TiledImage:
             part[tile.segments[: tile.own]] = number * parts // len(self.tiles)
         # Tiles learn of each other in exchanges only, so `sweeps` counts exchanges.
         options = solver_options(self.settings, sweeps * SWEEPS_PER_EXCHANGE, SWEEPS_PER_EXCHANGE)
-        return solve_distributed(graph, part, options, incumbent=incumbent, topology=topology)
+        return solve(graph, options, parts=part, incumbent=incumbent, topology=topology)
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
         """Add up the tiles, and the junctions of all."""
