@@ -55,11 +55,12 @@ def command(
     from slanted.research.experiments.data import Context
     from slanted.research.experiments.provenance import provenance
     from slanted.research.experiments.report import write_page, write_report
+    from slanted.runtime.threads import core_count
 
     chosen = tuple(MODULES) if "all" in names else tuple(dict.fromkeys(names))
     with report:
         compile_kernels(report)
-        processes = workers or os.cpu_count() or 1
+        processes = workers or core_count()
         frames = f"at most {limit}" if limit else "all"
         origin = {**provenance(), "processes": str(processes), "frames of each split": frames}
         outcomes, written = [], []

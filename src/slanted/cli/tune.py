@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +77,7 @@ def command(
     folder. Repeat the command to continue a search that was stopped.
     """
     from slanted.research.tuning.search import Schedule, tune, write_settings
+    from slanted.runtime.threads import core_count
 
     options.check_toml(output)
     log = log or output.with_suffix(".csv")
@@ -89,7 +89,7 @@ def command(
             settings,
             log,
             schedule=Schedule(candidates, change, rungs, eta),
-            workers=workers or settings.threads or os.cpu_count() or 1,
+            workers=workers or settings.threads or core_count(),
             progress=report.progress,
         )
         used = "; ".join(f"{t.dataset}, {t.metric}, weight {t.weight:g}" for t in targets)
