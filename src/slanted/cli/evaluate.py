@@ -77,7 +77,6 @@ def command(
 def _lines(mean: dict[str, float]) -> list[str]:
     """Return a table of the metrics over all and, if known, over the non-occluded pixels."""
     names = list(dict.fromkeys(key.rsplit("-", 1)[0] for key in mean if key != "seconds"))
-
     kinds = {"noc": "non-occluded", "all": "all"}
     shown = [kind for kind in kinds if any(f"{name}-{kind}" in mean for name in names)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -40,7 +40,7 @@ class Legend:
     bar: NDArray[np.uint8] | None = None
     # places along the bar, 0 … 1, and what to write there
     ticks: tuple[tuple[float, str], ...] = ()
-    swatches: tuple[Swatch, ...] = field(default=())  # colours with a meaning of their own
+    swatches: tuple[Swatch, ...] = ()  # colours with a meaning of their own
 
     def as_data(self) -> dict[str, Any]:
         """Return the legend as plain data, for JSON."""

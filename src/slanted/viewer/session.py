@@ -53,19 +53,10 @@ class NotThereError(SlantedError):
 
 
 class Session:
-    """What a server shows; all methods may be called from any thread.
+    """What a server shows: a result, its ground truth and the snapshots of its run, if known.
 
-    Parameters
-    ----------
-    opened
-        The result, with the pair and its calibration.
-    truth
-        Ground truth of the left image, if there is any.
-    snapshots
-        The states of the run that made the result, if they are known.
-    token
-        The start of all keys of frames, random by default: browsers keep pictures by address, and
-        the next result is often shown at the same port.
+    All methods may be called from any thread. The keys of frames start with a `token`, random by
+    default, because browsers keep pictures by address and the next result often has the same port.
     """
 
     def __init__(
