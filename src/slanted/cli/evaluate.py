@@ -13,9 +13,6 @@ from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from slanted.settings import Settings
 
 
@@ -49,6 +46,8 @@ def command(
     middlebury, middlebury2014) and PATH its folder.
     """
     from slanted.evaluation.datasets import DATASETS, find_frames
+    from slanted.evaluation.metrics import evaluate
+    from slanted.io import read_disparity
     from slanted.research.methods import FULL_MODEL, evaluate_frames
 
     with report:
@@ -68,26 +67,16 @@ def command(
             only = {"--split": split, "--limit": limit, "--sparse": sparse, "--method": method}
             options.refuse_without("a dataset", only)
             negative = settings.matching.min_disparity < 0
-            data = {"result": what, "mean": _evaluate_map(Path(what), path, noc, scale, negative)}
+            files = [Path(what), path, *([] if noc is None else [noc])]
+            maps = [read_disparity(file, scale=scale, allow_negative=negative) for file in files]
+            visible = None if noc is None else maps[2]
+            data = {"result": what, "mean": evaluate(*maps[:2], ground_truth_noc=visible)}
     report.outcome(data, _lines(data["mean"]), always=True)
-
-
-def _evaluate_map(
-    result: Path, path: Path, noc: Path | None, scale: float | None, allow_negative: bool
-) -> dict[str, float]:
-    from slanted.evaluation.metrics import evaluate
-    from slanted.io import read_disparity
-
-    def read(file: Path) -> NDArray[np.float32]:
-        return read_disparity(file, scale=scale, allow_negative=allow_negative)
-
-    return evaluate(read(result), read(path), ground_truth_noc=None if noc is None else read(noc))
 
 
 def _lines(mean: dict[str, float]) -> list[str]:
     """Return a table of the metrics over all and, if known, over the non-occluded pixels."""
     names = list(dict.fromkeys(key.rsplit("-", 1)[0] for key in mean if key != "seconds"))
-
     kinds = {"noc": "non-occluded", "all": "all"}
     shown = [kind for kind in kinds if any(f"{name}-{kind}" in mean for name in names)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,8 @@ if TYPE_CHECKING:
     from slanted.learning.training import Step
     from slanted.settings import Settings
 
-OF_LEARNING = {
-    "epsilon": "learning.epsilon",
-    "regulariser": "learning.C",
-    "loss": "learning.loss",
-}
-"""Settings with a short option."""
+SHORT = {f"--{name}": f"learning.{name}" for name in ("epsilon", "C", "loss")}
+"""Further settings with a short option."""
 
 
 @click.command(
@@ -30,12 +27,9 @@ OF_LEARNING = {
 @options.output("weights.toml", "File for the learned weights, for --settings.", "FILE")
 @options.split("train")
 @options.limit()
-@click.option("--epsilon", metavar="E", help="1 = conditional random field, 0 = structural SVM.")
-@click.option("--C", "regulariser", metavar="C", help="Weight of the regulariser.")
-@click.option("--loss", metavar="NAME", help="l2, out-2px, out-3px, out-4px or out-5px.")
 @click.option("--restart", is_flag=True, help="Ignore the checkpoint of a run that was stopped.")
 @options.scheduler("Dask scheduler whose workers share the frames")
-@options.settings
+@functools.partial(options.settings, more=SHORT)
 @options.report
 def command(
     settings: Settings,
@@ -46,7 +40,6 @@ def command(
     restart: bool,
     scheduler: str | None,
     report: Report,
-    **short: str | None,
 ) -> None:
     """Learn the weights of the energy from the ground truth of a dataset.
 
@@ -62,8 +55,6 @@ def command(
 
     options.check_toml(output)
     name, folder = options.dataset_folder(dataset)
-    given = {OF_LEARNING[key]: text for key, text in short.items() if text is not None}
-    settings = settings.with_text(given)
     with report:
         frames = find_frames(name, folder, split, limit)
         learned = learn_weights(

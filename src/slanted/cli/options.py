@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,38 +91,35 @@ def report(command: Command) -> Command:
 json = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 
 
-def settings(command: Command) -> Command:
+def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
-    Later ones win: preset, file, ``--set``, then options by name.
+    Later ones win: preset, file, ``--set``, then options by name. `more` are further short options.
     """
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
 
     @functools.wraps(command)
     def with_settings(
-        preset: str, settings_file: Path | None, changes: tuple[str, ...], **options: Any
+        preset: str, settings_file: Path | None, changes: tuple[str, ...], **values: Any
     ) -> Any:
         settings = Settings.preset(preset)
         if settings_file is not None:
             settings = Settings.load(settings_file, settings)
         texts = dict(assignments("--set", changes))
-        named = {path: options.pop(_parameter(path)) for path in known | old}
+        named = {path: values.pop(_parameter(path)) for path in known | old}
         texts |= {path: text for path, text in named.items() if text is not None}
-        return command(settings=settings.with_text(texts), **options)
+        return command(settings=settings.with_text(texts), **values)
 
-    short = {path: option for option, path in SHORT.items()}
+    short = {path: [option] for option, path in {**SHORT, **more}.items()}
     decorated: Command = with_settings
     for path, described in reversed((known | old).items()):
-        names = [f"--{path.replace('_', '-')}", f"--{path}"]
-        names += [short[path]] if path in short else []
+        names = [f"--{path.replace('_', '-')}", f"--{path}", *short.get(path, ())]
+        metavar = "N" if described.kind is int else "VALUE"
         decorated = click.option(
-            *dict.fromkeys(names),
-            _parameter(path),
-            metavar="N" if described.kind is int else "VALUE",
-            help=described.doc,
+            *dict.fromkeys(names), _parameter(path), metavar=metavar, help=described.doc,
             hidden=path not in short,
-        )(decorated)
+        )(decorated)  # fmt: skip
     return _with_options(decorated, (
         click.option("--preset", default="default", show_default=True, metavar="NAME",
                      help="`fast` takes less time than `default`, `best` more for a lower energy; "

@@ -1,1 +1,1 @@
-"""What a result looks like on disk: files and pictures."""
+"""A result as files: data, pictures, charts, meshes and HTML pages."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,7 +130,7 @@ def _cloud(source: Exportable) -> dict[str, bytes]:
 
 
 def _mesh_ply(source: Exportable) -> dict[str, bytes]:
-    trimesh = require_trimesh()
+    trimesh = _trimesh()
     mesh = source.mesh()
     colours = _colours_at(source.rgb(), mesh)
     made = trimesh.Trimesh(
@@ -144,7 +145,7 @@ def _mesh_glb(source: Exportable) -> dict[str, bytes]:
 
 
 def _mesh_obj(source: Exportable) -> dict[str, bytes]:
-    require_trimesh()
+    _trimesh()
     from trimesh.exchange.obj import export_obj
 
     made = _textured(source, np.ones(3, np.float32), "PNG")
@@ -155,7 +156,7 @@ def _mesh_obj(source: Exportable) -> dict[str, bytes]:
 
 
 def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str) -> Any:
-    trimesh = require_trimesh()
+    trimesh = _trimesh()
     mesh = source.mesh()
     height, width = source.result.disparity.shape
     across, down = mesh.texture_coordinates(width, height).T
@@ -173,7 +174,7 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
     """Return a Pillow image that was read from a file of that format, so that it is stored so."""
-    pillow = require_pillow()
+    pillow = _require("PIL.Image", "pillow", "textures")
     image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
     stream = io.BytesIO()
@@ -190,19 +191,13 @@ def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
     return colours
 
 
-def require_trimesh() -> Any:
-    """Return the module trimesh, or raise an error that says how to install it."""
+def _require(module: str, package: str, users: str) -> Any:
+    """Return a module, or raise an error that says how to install it."""
     try:
-        import trimesh
+        return import_module(module)
     except ModuleNotFoundError:
-        raise MissingExtraError(f"meshes need trimesh, {CURE}") from None
-    return trimesh
+        raise MissingExtraError(f"{users} need {package}, {CURE}") from None
 
 
-def require_pillow() -> Any:
-    """Return the module PIL.Image, or raise an error that says how to install it."""
-    try:
-        from PIL import Image
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"textures need pillow, {CURE}") from None
-    return Image
+def _trimesh() -> Any:
+    return _require("trimesh", "trimesh", "meshes")

@@ -1,10 +1,10 @@
-"""Legends: what the colours of a picture mean, drawn under it, or told to a web page."""
+"""Legends: the meaning of the colours of a picture, drawn below it or sent to a web page."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -19,13 +19,13 @@ FRAME: Colour = (150, 150, 150)
 PAPER = 255
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 DESIGN_WIDTH = 760
-"""Width of a picture, in pixels, at which letters have their plain size; wider ones get larger."""
+"""Width of a picture at which letters have their plain size; they grow with wider pictures."""
 MOST_TICKS = 6
 
 
 @dataclass(frozen=True)
 class Swatch:
-    """A colour and what it stands for."""
+    """A colour and its meaning."""
 
     name: str
     colour: Colour
@@ -40,17 +40,17 @@ class Legend:
     bar: NDArray[np.uint8] | None = None
     # places along the bar, 0 … 1, and what to write there
     ticks: tuple[tuple[float, str], ...] = ()
-    swatches: tuple[Swatch, ...] = field(default=())  # colours with a meaning of their own
+    swatches: tuple[Swatch, ...] = ()  # colours with a meaning of their own
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON."""
+        """Return the legend as plain data, for JSON."""
         bar = [] if self.bar is None else [_hex(colour) for colour in self.bar.tolist()]
         swatches = [[swatch.name, _hex(swatch.colour)] for swatch in self.swatches]
         return {"title": self.title, "bar": bar, "ticks": self.ticks, "swatches": swatches}
 
 
 def nice_ticks(low: float, high: float, most: int = MOST_TICKS) -> list[float]:
-    """Return round numbers, 1, 2 or 5 times a power of ten apart, between two ends."""
+    """Return at most so many round numbers between two ends, 1, 2 or 5 × a power of ten apart."""
     span = high - low
     if not span > 0:
         return [low]
@@ -76,22 +76,14 @@ def scale_legend(
 
 
 def with_legend(picture: Picture, legend: Legend) -> Picture:
-    """Return the picture with its legend in a strip below; its own pixels stay in their place.
-
-    Parameters
-    ----------
-    picture
-        (H, W, 3) RGB or (H, W) grey.
-    legend
-        What to draw.
-    """
+    """Return a picture, RGB or grey, with its legend in a strip below."""
     if picture.ndim == 2:
         picture = np.repeat(picture[:, :, None], 3, axis=2)
     return np.vstack([picture, draw_legend(legend, picture.shape[1])])
 
 
 def draw_legend(legend: Legend, width: int) -> Picture:
-    """Draw a legend as a strip of a width; what does not fit into a row goes to the next."""
+    """Draw a legend as a strip of a given width, in as many rows as it takes."""
     strip = _Strip(width)
     strip.text(legend.title, bold=True)
     if legend.bar is not None:
@@ -102,7 +94,7 @@ def draw_legend(legend: Legend, width: int) -> Picture:
 
 
 class _Strip:
-    """A row of things from left to right, which breaks where the width ends."""
+    """Rows of things from left to right, broken where the width ends."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -116,7 +108,7 @@ class _Strip:
         return np.full((self.row_height, self.width, 3), PAPER, np.uint8)
 
     def _place(self, width: int) -> tuple[Picture, int]:
-        """Return the row and the column at which something of a width has room."""
+        """Return a row and a column that have room for something of a given width."""
         if self.x + width > self.width - self.gap // 2 and self.x > self.gap:
             self.rows.append(self._empty_row())
             self.x = self.gap

@@ -1,16 +1,16 @@
 """Kernels of the mesh: the corners of pixels that are its vertices.
 
-The segments' outlines run between pixels, along the lines of the lattice of pixel corners. Corner
-(x, y) is the upper left one of pixel (x, y); the four pixels round it are numbered
+Outlines of segments run between pixels, along the lattice of pixel corners. Corner (x, y) is the
+upper left one of pixel (x, y); the four pixels around it are numbered
 
     0 1
     2 3
 
-A corner on an outline is a vertex unless the outline passes it straight along its row, so that
-every run of pixels of a segment in a row is a rectangle with a vertex in each corner. Vertices on
-outlines may be shared, and then lie off the plane. So that this bends the mesh within a pixel of
-the outline only, and not along whole rows, there are vertices inside as well: where a line of
-corners comes to an outline, or the line above or below does.
+A corner on an outline is a vertex unless the outline passes straight along its row, so every run
+of pixels of a segment in a row is a rectangle with a vertex at each corner. Vertices on outlines
+may be shared, and then lie off the plane. There are vertices inside as well, where a line of
+corners, or the line above or below it, meets an outline: so the mesh bends only within a pixel of
+the outline, and not along whole rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from slanted.runtime.kernel import kernel
 
 Flags = NDArray[np.uint8]
 OUTSIDE = -1
-"""Label beyond the image's border."""
+"""The label beyond the border of the image."""
 
 
 @kernel
@@ -35,7 +35,7 @@ def _label_at(labels: Ints, y: int, x: int) -> int:
 
 @kernel
 def cells_round(labels: Ints, y: int, x: int, cells: Starts) -> None:
-    """Note the segments of the four pixels round a corner."""
+    """Store the segments of the four pixels around a corner."""
     cells[0] = _label_at(labels, y - 1, x - 1)
     cells[1] = _label_at(labels, y - 1, x)
     cells[2] = _label_at(labels, y, x - 1)
@@ -44,7 +44,7 @@ def cells_round(labels: Ints, y: int, x: int, cells: Starts) -> None:
 
 @kernel
 def find_vertices(labels: Ints) -> Flags:
-    """Tell of each corner, (H + 1, W + 1), whether it is a vertex."""
+    """Return (H + 1, W + 1) whether each corner is a vertex."""
     height, width = labels.shape
     inside = np.zeros((height + 1, width + 1), np.uint8)
     for y in range(1, height):
@@ -72,7 +72,7 @@ def find_vertices(labels: Ints) -> Flags:
 
 @kernel
 def count_mesh(labels: Ints, is_vertex: Flags) -> tuple[int, int]:
-    """Return a bound on the number of vertices, and the number of triangles."""
+    """Return an upper bound on the number of vertices, and the number of triangles."""
     height, width = labels.shape
     cells = np.empty(4, np.int64)
     vertices, triangles = 0, 0

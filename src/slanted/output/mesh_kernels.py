@@ -1,6 +1,6 @@
 """Kernels of the mesh: which segments share a vertex, and triangles between vertices.
 
-Corners of pixels and the pixels round them are as in `slanted.output.mesh_corner_kernels`.
+Corners and the pixels around them are as in `slanted.output.mesh_corner_kernels`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _may_join(
     tolerance: float,
     kinds: Starts,
 ) -> bool:
-    """Tell whether two groups of pixels agree on a disparity and none hides another."""
+    """Return whether two groups of pixels agree in disparity and none hides the other."""
     lowest, highest = np.inf, -np.inf
     for k in range(4):
         if cells[k] != OUTSIDE and (group[k] == one or group[k] == other):
@@ -60,11 +60,11 @@ def _may_join(
 def join_corner(
     cells: Starts, heights: Floats, kinds: Starts, tolerance: float, group: Starts
 ) -> None:
-    """Tell which of the four pixels round a corner share a vertex there.
+    """Find which of the four pixels around a corner share a vertex there.
 
-    Neighbours whose boundary is coplanar or a hinge are joined, those first whose planes differ
-    least, unless a group would then spread over more than `tolerance` pixels of disparity or hold
-    two segments one of which hides the other.
+    Neighbours whose boundary is coplanar or a hinge are joined, those with the smallest difference
+    of planes first, unless a group would then span more than `tolerance` pixels of disparity or
+    hold two segments one of which hides the other.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def join_corner(
     tolerance
         Pixels.
     group
-        (4,) out: the lowest number of a pixel of the group that each belongs to.
+        (4,) out: the lowest index of a pixel in each pixel's group.
     """
     for k in range(4):
         group[k] = k
@@ -137,7 +137,7 @@ def _line(
     out: tuple[Ints, Floats],
     count: int,
 ) -> int:
-    """Make the vertices of one line of corners; return how many there are by now."""
+    """Make the vertices of one line of corners; return the number of vertices so far."""
     positions, disparities = out
     step, width, height = grid
     row = min(y * step, height)

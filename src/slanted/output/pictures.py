@@ -65,13 +65,8 @@ def colour_disparity(
 ) -> NDArray[np.uint8]:
     """Paint a disparity map: dark violet is far, yellow near, black unknown.
 
-    Parameters
-    ----------
-    disparity
-        Pixels, NaN for unknown.
-    low, high
-        Ends of the scale; by default the map's own 1 % and 99 % quantiles, so that a few outliers
-        do not wash out the rest.
+    The ends of the scale are by default the map's own 1 % and 99 % quantiles, so that a few
+    outliers do not wash out the rest.
     """
     known = np.isfinite(disparity)
     own_low, own_high = disparity_scale(disparity)

@@ -1,4 +1,4 @@
-"""Methods by name, run on the frames of a dataset."""
+"""Methods by name, and their scores on the frames of a dataset."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.evaluation.datasets import Frame
+    from slanted.images import Image
     from slanted.settings import Settings
 
 FULL_MODEL = "slanted"
-"""Name of the whole pipeline, `slanted.estimate`; other methods are matchers."""
+"""The name of the whole pipeline, `slanted.estimate`; other methods are matchers."""
 
 
 def method_names() -> tuple[str, ...]:
-    """Return every method's name."""
+    """Return the names of all methods."""
     from slanted.matching import matcher_names
 
     return (FULL_MODEL, *matcher_names())
 
 
+def read_frame(frame: Frame) -> tuple[Image, Image]:
+    """Return the images of a frame."""
+    from slanted.images.checks import check_pair
+    from slanted.io import read_image
+
+    return check_pair(read_image(frame.left), read_image(frame.right))
+
+
 def compute_disparity(
     method: str, left: Any, right: Any, settings: Settings, *, sparse: bool = False
 ) -> NDArray[np.float32]:
-    """Run a method on a pair.
+    """Run a method on a pair: ``slanted``, or a matcher, which replaces ``matching.method``.
 
-    Parameters
-    ----------
-    method
-        ``slanted`` for the whole pipeline, or a matcher's name.
-    left, right
-        The pair.
-    settings
-        All settings; a matcher's name overrides ``matching.method``.
-    sparse
-        Leave a matcher's holes as NaN instead of filling them as KITTI does.
+    The holes of a matcher are filled as KITTI does, or stay NaN if `sparse` is true.
     """
     from slanted.matching import match
     from slanted.matching.interpolation import interpolate_background
@@ -66,11 +66,8 @@ def evaluate_frames(
 ) -> dict[str, Any]:
     """Run a method on every frame and score it.
 
-    Returns
-    -------
-    dict
-        ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``, the
-        wall time of the method without reading files) and ``per_frame``.
+    Returns ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``,
+    the wall time of the method without reading files) and ``per_frame``.
     """
     if method not in method_names():
         raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")
@@ -95,12 +92,10 @@ def evaluate_frames(
 def _evaluate_frame(
     frame: Frame, method: str, settings: Settings, sparse: bool
 ) -> dict[str, float]:
-    from slanted.images.checks import check_pair
-    from slanted.io import read_image
     from slanted.matching.rectification import check_rectification
 
-    left, right = check_pair(read_image(frame.left), read_image(frame.right))
-    if method != FULL_MODEL:  # which makes the check itself
+    left, right = read_frame(frame)
+    if method != FULL_MODEL:  # the whole pipeline makes this check itself
         check_rectification(left, right, settings.rectification, settings.matching.min_disparity)
     start = time.perf_counter()
     disparity = compute_disparity(method, left, right, settings, sparse=sparse)

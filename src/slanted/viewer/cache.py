@@ -13,12 +13,8 @@ T = TypeVar("T")
 class Cache(Generic[T]):
     """Things made for frames; the least recently used are dropped first.
 
-    Parameters
-    ----------
-    most
-        The largest total size; one thing is always kept.
-    size
-        Returns the size of a thing; by default 1, so that `most` is their number.
+    Their sizes add up to at most `most`, though one thing is always kept. By default the size of
+    each is 1.
     """
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda thing: 1) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from slanted.inference.outcome import Inference, Snapshot
     from slanted.io import Calibration
 
-
 MOST_DRAWN = 3
 """States of a run whose maps are kept; of the others only planes and labels are."""
 

@@ -55,14 +55,9 @@ class Jobs:
     """Runs the newest work that was asked for, on a thread of its own.
 
     At most one run waits for another to end; the callers never wait. The result of a run that was
-    cancelled or replaced is not published.
-
-    Parameters
-    ----------
-    on_done
-        Called on that thread with the run's number, its result and its snapshots; must be quick.
-    on_change
-        Called whenever the state changes.
+    cancelled or replaced is not published. `on_done` is called on that thread with the number of
+    the run, its result and its snapshots, and must be quick; `on_change` is called whenever the
+    state changes.
     """
 
     def __init__(

@@ -94,16 +94,8 @@ def serve(
 ) -> None:
     """Serve a session until interrupted.
 
-    Parameters
-    ----------
-    session
-        What to show.
-    listening, host
-        The socket from `bind`, and the host that it was given.
-    others
-        Further names that the server may be reached by.
-    announce
-        Called with the address of the page once it can be opened.
+    The socket is from `bind`, which was given `host`; `others` are further names of the server.
+    `announce` is called with the address of the page once it can be opened.
     """
     try:
         server = make_server(session, listening, host, others)

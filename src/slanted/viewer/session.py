@@ -53,19 +53,10 @@ class NotThereError(SlantedError):
 
 
 class Session:
-    """What a server shows; all methods may be called from any thread.
+    """What a server shows: a result, its ground truth and the snapshots of its run, if known.
 
-    Parameters
-    ----------
-    opened
-        The result, with the pair and its calibration.
-    truth
-        Ground truth of the left image, if there is any.
-    snapshots
-        The states of the run that made the result, if they are known.
-    token
-        The start of all keys of frames, random by default: browsers keep pictures by address, and
-        the next result is often shown at the same port.
+    All methods may be called from any thread. The keys of frames start with a `token`, random by
+    default, because browsers keep pictures by address and the next result often has the same port.
     """
 
     def __init__(
@@ -107,12 +98,8 @@ class Session:
             "height": height,
             "unit": "m" if calibrated else "baselines",
             "cameras": {
-                "fx": cameras.fx_pixels,
-                "fy": cameras.fy_pixels,
-                "cx": cameras.cx_pixels,
-                "cy": cameras.cy_pixels,
+                **{k: getattr(cameras, f"{k}_pixels") for k in ("fx", "fy", "cx", "cy", "doffs")},
                 "baseline": cameras.baseline_meters,
-                "doffs": cameras.doffs_pixels,
                 "least": LEAST_DISPARITY,
             },
             "tile": TILE,
@@ -158,17 +145,9 @@ class Session:
     def run(self, changes: Mapping[str, Any], *, replace: bool = False) -> bool:
         """Start inference with other settings; return False if a run is under way.
 
-        Parameters
-        ----------
-        changes
-            Values by the path of the setting, which must be in `SLIDERS`.
-        replace
-            Whether to replace a run that is under way.
-
-        Raises
-        ------
-        InputError
-            If a setting cannot be changed, a value is out of range, or the pair is missing.
+        `changes` are values by the path of the setting, which must be in `SLIDERS`. A run that is
+        under way is replaced if `replace` is true. An InputError says that a setting cannot be
+        changed, a value is out of range, or the pair is missing.
         """
         from slanted.pipeline import reestimate
 

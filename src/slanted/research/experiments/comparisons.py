@@ -198,23 +198,15 @@ def oracle(context: Context) -> Outcome:
             Entry("preset default", ours),
         ]
     suffixes = {"preset paper": "", "preset default": ", preset default"}
+    pairs = [(part, *names) for part in DATASETS for names in suffixes.items()]
+    far, ahead = "The oracle is far below", "The model is ahead of its initial fit"
     claims = [
-        Claim(
-            f"The oracle is far below ({mine}).",
-            findings.oracle_is_far_below(mine, f"oracle{suffix}"),
-            part,
-        )
-        for part in DATASETS
-        for mine, suffix in suffixes.items()
+        Claim(f"{far} ({mine}).", findings.oracle_is_far_below(mine, f"oracle{suffix}"), part)
+        for part, mine, suffix in pairs
     ]
     claims += [
-        Claim(
-            f"The model is ahead of its initial fit ({mine}).",
-            findings.below_all(mine, [f"initial fit{suffix}"]),
-            part,
-        )
-        for part in DATASETS
-        for mine, suffix in suffixes.items()
+        Claim(f"{ahead} ({mine}).", findings.below_all(mine, [f"initial fit{suffix}"]), part)
+        for part, mine, suffix in pairs
     ]
     plan = Plan(
         "oracle",

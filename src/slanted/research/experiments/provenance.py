@@ -1,4 +1,4 @@
-"""Where figures come from: date, code, versions and machine."""
+"""The origin of numbers: date, code, versions and machine."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image",
 
 
 def provenance() -> dict[str, str]:
-    """Return what a reader needs to judge or repeat a run, by name."""
+    """Return what a reader needs to judge or repeat a run."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "slanted": __version__,
         "commit": commit() or "not in a repository",
         "Python": platform.python_version(),
-        **{package: version_of(package) for package in (*PACKAGES, "matplotlib", "pyelas")},
+        **{package: version_of(package) for package in (*PACKAGES, "pyelas")},
         "machine": f"{processor()}, {core_count()} cores, {platform.system()}",
     }
 
 
 def commit() -> str:
-    """Return the commit of the code, with a mark if files differ; empty outside a repository."""
+    """Return the commit of the code, marked if files differ; empty outside a repository."""
     described = _git("describe", "--always", "--dirty", "--exclude=*")
-    # An installed copy may lie inside a repository that is not ours.
+    # An installed copy may lie inside another repository.
     tracked = _git("ls-files", "--error-unmatch", str(PACKAGE / "__init__.py"))
     return described if described and tracked else ""
 

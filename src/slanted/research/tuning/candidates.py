@@ -47,21 +47,10 @@ def draw_candidates(
 ) -> list[Candidate]:
     """Draw candidates with the seed of the settings.
 
-    Parameters
-    ----------
-    space
-        The settings that vary.
-    start
-        The current settings: candidate 0, and the values of all settings that do not vary.
-    count
-        The number of candidates, candidate 0 included; there are fewer if the space has no more.
-    change
-        The number of settings, chosen at random, that a candidate changes; None for all.
-
-    Raises
-    ------
-    InputError
-        If `count` or `change` is out of range, or no point of the space is allowed.
+    Candidate 0 is `start`, which also has the values of all settings that do not vary; `count`
+    includes it, and there are fewer candidates if the space has no more. A candidate changes as
+    many settings as `change` says, chosen at random; None for all. An InputError says that an
+    argument is out of range, or that no point of the space is allowed.
     """
     paths = [dimension.path for dimension in space]
     if not paths or len(set(paths)) < len(paths):

@@ -57,22 +57,8 @@ def successive_halving(
     Unlike in the reference, candidate 0, the current settings, always stays, so that the winner
     is compared with it on the same pairs. Ties go to the earlier candidate.
 
-    Parameters
-    ----------
-    candidates
-        In order of their numbers.
-    plan
-        The pairs of each rung, from `slanted.research.tuning.objective.rung_pairs`.
-    targets
-        The datasets, their metrics and weights.
-    eta
-        One candidate in `eta` is kept.
-    log
-        The log of measurements; what it holds is not measured again.
-    runner
-        Makes the measurements.
-    progress
-        Called with a line after every measurement.
+    `plan` has the pairs of each rung, from `slanted.research.tuning.objective.rung_pairs`. What
+    the `log` holds is not measured again. `progress` is called with a line after every measurement.
     """
     staying = list(candidates)
     rungs: list[Rung] = []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from slanted import __version__
 from slanted.errors import FileError
 from slanted.evaluation.metrics import METRIC_NAMES
+from slanted.io.files import read_bytes, write_bytes
 from slanted.research.tuning.measure import Measurement
 from slanted.research.tuning.search_space import WITHOUT_EFFECT
 from slanted.settings import Settings, leaves
@@ -48,41 +49,17 @@ def search_name(start: Settings, space: Sequence[Dimension], change: int | None)
 class TuningLog:
     """A log on disk, and the measurements in it.
 
-    Parameters
-    ----------
-    path
-        The CSV file; created if missing, continued if it belongs to this search.
-    search
-        The name of the search, from `search_name`.
-    space
-        The settings that vary, which are columns.
-    candidates
-        The candidates of the search.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or written, or belongs to another search.
+    The file is created if missing, and continued if it belongs to this `search`, a name from
+    `search_name`. A FileError says that it cannot be used, or belongs to another search.
     """
 
     def __init__(
-        self,
-        path: Path,
-        search: str,
-        space: Sequence[Dimension],
-        candidates: Sequence[Candidate],
+        self, path: Path, search: str, space: Sequence[Dimension], candidates: Sequence[Candidate]
     ) -> None:
-        self.path = path
-        self.search = search
-        self.columns = (
-            "search",
-            "candidate",
-            *(dimension.path for dimension in space),
-            "pair",
-            *METRIC_NAMES,
-            "seconds",
-            "problem",
-        )
+        self.path, self.search = path, search
+        settings = (dimension.path for dimension in space)
+        ends = ("seconds", "problem")
+        self.columns = ("search", "candidate", *settings, "pair", *METRIC_NAMES, *ends)
         self._values = {str(c.number): _texts(c) for c in candidates}
         self.found: dict[Key, Measurement] = self._read() if path.exists() else {}
         if not path.exists():
@@ -108,8 +85,6 @@ class TuningLog:
         self.found[candidate.number, pair] = measurement
 
     def _read(self) -> dict[Key, Measurement]:
-        from slanted.io.files import read_bytes
-
         data = read_bytes(self.path)
         whole = data[: data.rfind(b"\n") + 1]
         try:
@@ -124,20 +99,18 @@ class TuningLog:
             if len(row) != len(self.columns):
                 raise self._unlike(f"line {number} has {len(row)} columns")
             cells = dict(zip(self.columns, row, strict=True))
-            found |= self._entry(cells, row, number)
+            found |= self._entry(cells, number)
         if whole != data:  # a kill cut the last row
             self._write(rows[1:])
         return found
 
-    def _entry(
-        self, cells: Mapping[str, str], row: Sequence[str], number: int
-    ) -> dict[Key, Measurement]:
+    def _entry(self, cells: Mapping[str, str], number: int) -> dict[Key, Measurement]:
         if cells["search"] != self.search:
             raise self._unlike("other settings, ranges or seed")
         known = self._values.get(cells["candidate"])
         if known is None:  # the earlier search drew more
             return {}
-        if row[2 : 2 + len(known)] != known:
+        if [cells[path] for path in self.columns[2 : 2 + len(known)]] != known:
             raise self._unlike(f"line {number} has other values for its candidate")
         try:
             scores = {name: float(cells[name]) for name in METRIC_NAMES if cells[name]}
@@ -147,8 +120,6 @@ class TuningLog:
         return {(int(cells["candidate"]), cells["pair"]): measured}
 
     def _write(self, rows: Sequence[Sequence[str]]) -> None:
-        from slanted.io.files import write_bytes
-
         write_bytes(self.path, b"".join(map(_line, [self.columns, *rows])))
 
     def _unlike(self, how: str) -> FileError:

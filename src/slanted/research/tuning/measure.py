@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from slanted.errors import InputError, SlantedWarning
 from slanted.evaluation.datasets import Frame
 from slanted.evaluation.metrics import evaluate
+from slanted.research.methods import read_frame
 from slanted.settings import (
     MatchingSettings,
     RectificationSettings,
@@ -127,10 +128,7 @@ def _census(frame: Frame) -> CensusPair:
 
 @lru_cache(KEPT)
 def _images(frame: Frame) -> tuple[Any, Any]:
-    from slanted.images.checks import check_pair
-    from slanted.io import read_image
-
-    return check_pair(read_image(frame.left), read_image(frame.right))
+    return read_frame(frame)
 
 
 @lru_cache(KEPT)

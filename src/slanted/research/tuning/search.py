@@ -93,25 +93,18 @@ def tune(
 
     Parameters
     ----------
-    targets
-        Datasets, with a metric and a weight each.
-    space
-        The settings that vary; see `slanted.research.tuning.search_space`.
+    targets, space
+        Datasets with their metrics and weights, and the settings that vary.
     start
         The current settings, whose seed is also that of the search.
     log
         CSV table of all measurements; if it exists, the search continues from it.
     schedule
-        The number of candidates and of rungs.
+        The numbers of candidates and rungs.
     workers
         The number of processes, of one thread each.
     progress
         Called with a line after every measurement.
-
-    Raises
-    ------
-    slanted.errors.InputError, slanted.errors.FileError
-        If an argument, a file or the log cannot be used.
     """
     if not targets or len({target.dataset for target in targets}) < len(targets):
         raise InputError("targets: expected at least one dataset, each once; leave out repetitions")

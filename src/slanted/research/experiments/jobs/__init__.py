@@ -1,1 +1,1 @@
-"""What an experiment measures of one image at a time, in a process of its own."""
+"""Jobs: measurements of one image each, made in processes of their own."""

@@ -9,6 +9,7 @@ from slanted.io.files import file_digest
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Scores
 from slanted.research.experiments.provenance import PACKAGE
+from slanted.research.methods import read_frame
 
 WIDTH = 620
 """Most pixels across each of the four pictures."""
@@ -28,14 +29,12 @@ class ExampleJob(FrameJob):
     def run(self) -> Scores:
         """Return the scores, and as ``picture`` a JPEG file in base 64."""
         from slanted.evaluation.metrics import evaluate
-        from slanted.images.checks import check_pair
         from slanted.images.colour import as_rgb8
-        from slanted.io import read_image
         from slanted.output.overlays import paint_labels
         from slanted.output.pictures import colour_disparity, colour_error, jpeg, mosaic, shrunk
         from slanted.pipeline import estimate
 
-        left, right = check_pair(read_image(self.frame.left), read_image(self.frame.right))
+        left, right = read_frame(self.frame)
         truth, visible = self.frame.load_ground_truth()
         result = estimate(left, right, replace(self.settings, threads=1))
         pictures = (

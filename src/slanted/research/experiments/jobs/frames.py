@@ -1,4 +1,4 @@
-"""Disparities of one frame of a dataset, by any method, and their scores."""
+"""Disparities of one frame by any method, and their scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from slanted.evaluation.datasets import Frame
 from slanted.io.files import file_digest
 from slanted.research.experiments.measurements import Scores
-from slanted.research.methods import FULL_MODEL
+from slanted.research.methods import FULL_MODEL, compute_disparity, read_frame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SMALL = (96, 64)
-"""Pixels of a pair to warm up with."""
+"""Width and height of the pair for warming up."""
 SEGMENTS = "superpixels"
-"""How many the whole pipeline ended with, beside its scores."""
+"""The number of segments that the whole pipeline ended with."""
 SECONDS, INFERENCE = "seconds", "inference, seconds"
 """Processor time of the whole run, and wall time of the stages after segmentation."""
 INFERENCE_STAGES = ("inference", "refinement", "drawing")
 ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
 STORED = "stored "
-"""Starts the name of a method whose results are in a folder, which follows."""
+"""Stands before a folder: the method whose results are in that folder."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class FrameJob:
 
     @property
     def name(self) -> str:
-        """Return row, dataset and frame."""
+        """Return the row, the dataset and the frame."""
         return f"{self.row or self.method}, {self.dataset}, {self.frame.name}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the files' contents, the method and the settings."""
-        settings = replace(self.settings, threads=None).to_toml()
+        """Return digests of the files, the method and the settings."""
+        settings = settings_text(self.settings)
         stored = file_digest(stored_file(self)) if self.method.startswith(STORED) else ""
         return self.dataset, *frame_digests(self.frame), self.method, settings, stored
 
@@ -62,7 +62,7 @@ class FrameJob:
 
 @dataclass(frozen=True)
 class TimedJob(FrameJob):
-    """The same with times that can be compared: kernels are compiled and loaded before."""
+    """The same job with comparable times: kernels are compiled and loaded before."""
 
     def run(self) -> Scores:
         """Return scores and times."""
@@ -73,7 +73,7 @@ class TimedJob(FrameJob):
 
 @cache
 def _warm_up(method: str, settings: Settings) -> None:
-    """Run a method once in this process on a pair so small that it takes no time."""
+    """Run a method once in this process, on a very small pair."""
     from slanted.runtime.threads import thread_limit
     from slanted.synthetic import make_scene
 
@@ -85,8 +85,13 @@ def _warm_up(method: str, settings: Settings) -> None:
         disparity_of(Pair(scene.left, scene.right, scene.disparity, replace(few, threads=1), job))
 
 
+def settings_text(settings: Settings) -> str:
+    """Return all settings but the number of threads, on which no result depends."""
+    return replace(settings, threads=None).to_toml()
+
+
 def frame_digests(frame: Frame) -> tuple[str, ...]:
-    """Return a frame's name and the contents of its files; no method looks at the calibration."""
+    """Return the name of a frame and digests of its files; no method uses the calibration."""
     names = [field.name for field in fields(frame) if field.name != "calibration"]
     values = (getattr(frame, name) for name in names)
     return tuple(file_digest(v) if isinstance(v, Path) else str(v) for v in values)
@@ -94,7 +99,7 @@ def frame_digests(frame: Frame) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """What a method may use: the images, and for an oracle the truth."""
+    """The input of a method: the images and, for an oracle, the ground truth."""
 
     left: Image
     right: Image
@@ -106,26 +111,23 @@ class Pair:
 def score(job: FrameJob, settings: Settings) -> Scores:
     """Run a job's method and score it."""
     from slanted.evaluation.metrics import evaluate
-    from slanted.images.checks import check_pair
-    from slanted.io import read_image
     from slanted.runtime.threads import thread_limit
 
-    left, right = check_pair(read_image(job.frame.left), read_image(job.frame.right))
+    left, right = read_frame(job.frame)
     truth, visible = job.frame.load_ground_truth()
     with thread_limit(1):
         start = time.process_time()
         disparity, more = disparity_of(Pair(left, right, truth, settings, job))
         seconds = time.process_time() - start
-    if not job.method.startswith(STORED):  # how long somebody's results took is not known
+    if not job.method.startswith(STORED):  # the time of stored results is unknown
         more[SECONDS] = seconds
     return {**evaluate(disparity, truth, ground_truth_noc=visible), **more}
 
 
 def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
-    """Return what the job's method finds, and what else there is to say of it."""
+    """Return the disparity of the job's method, and further scores."""
     from slanted.pipeline import estimate
     from slanted.research.experiments.jobs import peers
-    from slanted.research.methods import compute_disparity
 
     method = pair.job.method
     if method == FULL_MODEL:
@@ -143,7 +145,7 @@ def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
 
 
 def oracle(pair: Pair) -> NDArray[np.float32]:
-    """Return planes fitted to the ground truth, in the segments that the settings lead to."""
+    """Return planes fitted to the ground truth, in the segments that the settings give."""
     from slanted.evaluation.oracle import oracle_disparity
     from slanted.pipeline import estimate
     from slanted.segmentation import segment
@@ -157,10 +159,10 @@ def oracle(pair: Pair) -> NDArray[np.float32]:
 
 
 def stored_file(job: FrameJob) -> Path:
-    """Return the file of a user's own result for a frame; if there is none, where one may be.
+    """Return the file of a stored result for a frame, or where one could be if there is none.
 
-    In the folder it may be called by the frame's name, or be in a folder of that name, as
-    ``slanted run -o FOLDER/NAME`` writes it.
+    It has the name of the frame, or is ``disparity`` in a folder of that name, as written by
+    ``slanted run -o FOLDER/NAME``.
     """
     folder = Path(job.method.removeprefix(STORED))
     stems = folder / job.frame.name, folder / job.frame.name / "disparity"

@@ -1,4 +1,4 @@
-"""Learning the weights, as one thing to measure."""
+"""A measurement of learning: the weights learned from some frames."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slanted.errors import plural
 from slanted.io.files import digest
-from slanted.research.experiments.jobs.frames import frame_digests
+from slanted.research.experiments.jobs.frames import frame_digests, settings_text
 from slanted.research.experiments.measurements import Scores, key_of
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ class LearningJob:
 
     @property
     def name(self) -> str:
-        """Return what distinguishes it."""
+        """Return the number of frames, ε and the loss."""
         learning = self.settings.learning
         frames = plural(len(self.frames), "frame")
         return f"learning from {frames}, ε {learning.epsilon:g}, loss {learning.loss}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the files' contents and the settings."""
+        """Return digests of the files, and the settings."""
         contents = [digest(*frame_digests(frame)) for frame in self.frames]
-        return *contents, replace(self.settings, threads=None).to_toml()
+        return *contents, settings_text(self.settings)
 
     def run(self) -> Scores:
-        """Return the weights by name, the steps taken and the time in seconds."""
+        """Return the weights by name, the number of evaluations and the seconds."""
         from slanted.learning import learn_weights
         from slanted.learning.checkpoint import Checkpoint
         from slanted.learning.examples import NAMES

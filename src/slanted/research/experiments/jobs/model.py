@@ -1,4 +1,4 @@
-"""What goes on inside the model on one frame: colours across boundaries, energies and bounds."""
+"""Measurements of the model on one frame: colours across boundaries, energies and bounds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Scores
+from slanted.research.methods import read_frame
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
 KINDS = ("coplanar", "hinge", "occlusion")
 BINS = 20
-"""Of the χ² distance, from 0 to 1."""
+"""Bins of the χ² distance, from 0 to 1."""
 LOOKS = (1, 2, 3, 4, 6, 10, 20, 40, 60)
-"""Message-passing sweeps after which the discrete problem is looked at."""
+"""Numbers of sweeps after which energy and bound are recorded."""
 
 
 @dataclass(frozen=True)
 class ColourJob(FrameJob):
-    """How far apart colours are across boundaries of each kind, by the ground truth."""
+    """The distance of colours across boundaries of each kind, by the ground truth."""
 
     def run(self) -> Scores:
         """Return counts of boundaries by kind and bin, as in ``coplanar-0``."""
@@ -52,18 +53,17 @@ class ColourJob(FrameJob):
 
 @dataclass(frozen=True)
 class ConvergenceJob(FrameJob):
-    """How fast energy and bound of the first discrete problem meet, and how near they come."""
+    """How energy and bound of the first discrete problem converge."""
 
     def run(self) -> Scores:
         """Return energy and bound after some sweeps, and the gap of the whole run.
 
-        All in percent: of the best bound, how far above it.
+        Each is in percent above the best bound.
         """
-        from slanted.io import read_image
         from slanted.pipeline import estimate
         from slanted.runtime.threads import thread_limit
 
-        left, right = read_image(self.frame.left), read_image(self.frame.right)
+        left, right = read_frame(self.frame)
         settings = replace(self.settings, threads=1)
         result = estimate(left, right, settings)
         with thread_limit(1):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slanted.research.experiments.jobs.frames import settings_text
 from slanted.research.experiments.measurements import Scores
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ class NoiseJob:
 
     @property
     def name(self) -> str:
-        """Return noise and scene."""
+        """Return the noise and the scene."""
         return f"σ = {self.sigma:g}, scene {self.number} of seed {self.seed}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return scene, noise and settings."""
-        settings = replace(self.settings, threads=None).to_toml()
-        return str(self.seed), str(self.number), str(self.sigma), settings
+        """Return the scene, the noise and the settings."""
+        scene = str(self.seed), str(self.number), str(self.sigma)
+        return *scene, settings_text(self.settings)
 
     def run(self) -> Scores:
         """Return RMS errors in pixels, and wrong boundary labels in percent."""

@@ -1,6 +1,6 @@
-"""Other people's methods, to compare with: OpenCV's block matcher, ELAS, and results in a folder.
+"""Methods to compare with: OpenCV's block matcher, ELAS, and results in a folder.
 
-All are filled as KITTI does, since a pixel without a disparity counts as wrong.
+Their holes are filled as KITTI does, since a pixel without a disparity counts as wrong.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.matching import DisparityRange
     from slanted.research.experiments.jobs.frames import Pair
 
 BLOCK = 15
-"""Pixels a side: near the best of 9 to 21 for block matching on both datasets."""
+"""Side of a block in pixels: near the best of 9 to 21 on both datasets."""
 
 
 def block_matching(pair: Pair) -> NDArray[np.float32]:
@@ -24,18 +25,12 @@ def block_matching(pair: Pair) -> NDArray[np.float32]:
     import cv2
     import numpy as np
 
-    from slanted.images.checks import as_8_bit, as_grey
-    from slanted.matching.disparity_range import disparity_range
     from slanted.matching.interpolation import interpolate_background
     from slanted.matching.sgbm import FIXED_POINT
 
-    left8, right8 = as_8_bit(pair.left, pair.right)
-    searched = disparity_range(left8, right8, pair.settings.matching)
+    images, searched = _grey_images(pair)
     count = -(-len(searched) // 16) * 16
-    padded = [
-        cv2.copyMakeBorder(np.asarray(as_grey(image)), 0, 0, count, 0, cv2.BORDER_REPLICATE)
-        for image in (left8, right8)
-    ]
+    padded = [cv2.copyMakeBorder(i, 0, 0, count, 0, cv2.BORDER_REPLICATE) for i in images]
     matcher = cv2.StereoBM_create(count, BLOCK)
     matcher.setMinDisparity(searched.low)
     matcher.setDisp12MaxDiff(1)
@@ -45,30 +40,38 @@ def block_matching(pair: Pair) -> NDArray[np.float32]:
 
 
 def elas(pair: Pair) -> NDArray[np.float32]:
-    """Match with ELAS in its settings for Middlebury, which fill most holes, if it is there."""
+    """Match with ELAS, in its settings for Middlebury, which fill most holes."""
     import numpy as np
 
-    from slanted.images.checks import as_8_bit, as_grey
-    from slanted.matching.disparity_range import disparity_range
     from slanted.matching.interpolation import interpolate_background
 
     try:
         import elas as library
     except ImportError as error:
         raise InputError("ELAS: not installed; pip install pyelas, or go without it") from error
-    left8, right8 = as_8_bit(pair.left, pair.right)
-    searched = disparity_range(left8, right8, pair.settings.matching)
+    images, searched = _grey_images(pair)
     matcher = library.Elas()
     matcher.set_preset(library.PRESET_MIDDLEBURY)
     matcher.disp_max = searched.high
-    images = [np.ascontiguousarray(as_grey(image)) for image in (left8, right8)]
     found = np.array(matcher.process(*images)[0], np.float32)
     found[found < 0] = np.nan
     return interpolate_background(found)
 
 
+def _grey_images(pair: Pair) -> tuple[list[NDArray[np.uint8]], DisparityRange]:
+    """Return the pair as 8-bit grey images, and the range of disparities to search."""
+    import numpy as np
+
+    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.matching.disparity_range import disparity_range
+
+    pair8 = as_8_bit(pair.left, pair.right)
+    searched = disparity_range(*pair8, pair.settings.matching)
+    return [np.ascontiguousarray(as_grey(image)) for image in pair8], searched
+
+
 def stored(pair: Pair) -> NDArray[np.float32]:
-    """Read somebody's disparity of this frame."""
+    """Read the disparity of this frame from a folder."""
     from slanted.io import read_disparity
     from slanted.matching.interpolation import interpolate_background
     from slanted.research.experiments.jobs.frames import stored_file
