@@ -14,13 +14,7 @@ from slanted.pipeline import reestimate
 from slanted.solver.blocks import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
-STAGES = [
-    "first look",
-    "matching",
-    "segmentation",
-    "regions",
-    "inference",
-]
+STAGES = ["first look", "matching", "segmentation", "regions", "inference"]
 
 
 @pytest.fixture(scope="module")

@@ -17,13 +17,7 @@ from slanted.io import read_disparity, read_image
 from slanted.output.folder import whole_folder
 from slanted.settings import Settings
 
-STAGES = [
-    "first look",
-    "matching",
-    "segmentation",
-    "regions",
-    "inference",
-]
+STAGES = ["first look", "matching", "segmentation", "regions", "inference"]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 
 

@@ -10,16 +10,8 @@ from model.scenes import scene, scenes
 from partition.label_maps import SPECIAL_MAPS
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.model import observe
+from slanted.model import observe, potentials
 from slanted.model.planes import edge_planes, shifted_planes
-from slanted.model.potentials import (
-    boundary_cost,
-    colour_cost,
-    compatibility_cost,
-    disparity_cost,
-    junction3_cost,
-    junction4_cost,
-)
 from slanted.regions import build_regions
 from slanted.settings import ModelSettings, Settings
 
@@ -33,10 +25,10 @@ def assert_equals_pixel_loops(scene, weights=None):
     regions, particles = scene.regions, scene.particles
     observations = observe(regions, scene.disparity, weights)
     weights = np.ones(scene.labels.shape) if weights is None else weights
-    seg = disparity_cost(regions, observations, particles, K)
-    bdy1 = boundary_cost(regions, observations, particles, K)
-    bdy2 = compatibility_cost(regions, particles, MODEL)
-    col = colour_cost(regions, MODEL)
+    seg = potentials.disparity_cost(regions, observations, particles, K)
+    bdy1 = potentials.boundary_cost(regions, observations, particles, K)
+    bdy2 = potentials.compatibility_cost(regions, particles, MODEL)
+    col = potentials.colour_cost(regions, MODEL)
     count = particles.shape[1]
     n, E = regions.count, regions.number_of_edges
     assert (seg.shape, bdy1.shape) == ((n, count), (E, 2, count))
@@ -89,7 +81,7 @@ def test_confidence_scales_the_data_terms():
     random = scene(SPECIAL_MAPS["ring"], seed=4)
     plain = random.observations
     double = observe(random.regions, random.disparity, np.full(random.labels.shape, 2.0))
-    for cost in (disparity_cost, boundary_cost):
+    for cost in (potentials.disparity_cost, potentials.boundary_cost):
         np.testing.assert_allclose(
             cost(random.regions, double, random.particles, K),
             2 * cost(random.regions, plain, random.particles, K),
@@ -110,7 +102,7 @@ def compatibility(regions, first, second):
         [[slope, 0, offset + slope * regions.centre[i, 0]]]
         for i, (slope, offset) in enumerate((first, second))
     ]
-    return compatibility_cost(regions, np.array(particles), MODEL)[0, :, 0, 0].tolist()
+    return potentials.compatibility_cost(regions, np.array(particles), MODEL)[0, :, 0, 0].tolist()
 
 
 def test_data_terms_by_hand():
@@ -118,8 +110,10 @@ def test_data_terms_by_hand():
     observations = observe(regions, np.array([[5, 5, np.nan, 9]], np.float32))
     particles = np.array([[[0, 0, 5.0]], [[0, 0, 3.0]]])
     # 9 − 3 is truncated at 5.
-    assert disparity_cost(regions, observations, particles, K).tolist() == [[0], [25]]
-    assert boundary_cost(regions, observations, particles, K).tolist() == [[[16], [4 + 4 + 25]]]
+    assert potentials.disparity_cost(regions, observations, particles, K).tolist() == [[0], [25]]
+    assert potentials.boundary_cost(regions, observations, particles, K).tolist() == [
+        [[16], [4 + 4 + 25]]
+    ]
 
 
 def test_a_step_by_hand():
@@ -167,20 +161,20 @@ def test_negative_disparities_off_the_boundary_are_free():
 
 def test_colours_by_hand():
     image = np.array([[[0] * 3, [0] * 3, [0] * 3, [255] * 3, [255] * 3, [255] * 3]], np.uint8)
-    cost = colour_cost(row_of(0, 0, 1, 1, 2, 2, image=image), MODEL)
+    cost = potentials.colour_cost(row_of(0, 0, 1, 1, 2, 2, image=image), MODEL)
     # ½ (¼ / (3/2) + ¼ / (1/2)) = ⅓ of κ = 60.
     np.testing.assert_allclose(cost, [[20, 30, 30, 30], [20, 30, 30, 30]])
-    cost = colour_cost(row_of(0, 0, 0, 1, 1, 1, image=image), MODEL)
+    cost = potentials.colour_cost(row_of(0, 0, 0, 1, 1, 1, image=image), MODEL)
     assert cost.tolist() == [[30, 30, 30, 30]]  # χ² = 1 costs 60, more than λ_col
-    cost = colour_cost(row_of(0, 0, 0, 1, 1, 1, image=np.zeros_like(image)), MODEL)
+    cost = potentials.colour_cost(row_of(0, 0, 0, 1, 1, 1, image=np.zeros_like(image)), MODEL)
     assert cost.tolist() == [[0, 30, 30, 30]]
 
 
 def test_junctions_cost_lambda_imp():
     model = ModelSettings(lambda_imp=7)
-    assert junction3_cost(model).sum() == 35 * 7
-    assert set(np.unique(junction4_cost(model))) == {0, 7}
-    assert junction4_cost(model).sum() == 4 * 249 * 7
+    assert potentials.junction3_cost(model).sum() == 35 * 7
+    assert set(np.unique(potentials.junction4_cost(model))) == {0, 7}
+    assert potentials.junction4_cost(model).sum() == 4 * 249 * 7
 
 
 # --- edges of the domain --------------------------------------------------------------------------
@@ -191,18 +185,21 @@ def test_no_matches_no_cost():
     particles = np.ones((2, 3, 3))
     disparity = np.array([[50.0, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, np.inf]])
     observations = observe(regions, disparity)
-    assert disparity_cost(regions, observations, particles, K).tolist() == [[25] * 3, [0] * 3]
-    assert boundary_cost(regions, observations, particles, K).tolist() == [[[0] * 3] * 2]
+    assert potentials.disparity_cost(regions, observations, particles, K).tolist() == [
+        [25] * 3,
+        [0] * 3,
+    ]
+    assert potentials.boundary_cost(regions, observations, particles, K).tolist() == [[[0] * 3] * 2]
 
 
 def test_one_segment_has_no_edges():
     regions = build_regions(np.zeros((3, 4), int), np.zeros((3, 4, 3), np.uint8))
     observations = observe(regions, np.full((3, 4), 2.0))
     particles = np.array([[[0, 0, 2.0], [0, 0, 3.0]]])
-    assert disparity_cost(regions, observations, particles, K).tolist() == [[0, 12]]
-    assert boundary_cost(regions, observations, particles, K).shape == (0, 2, 2)
-    assert compatibility_cost(regions, particles, MODEL).shape == (0, 4, 2, 2)
-    assert colour_cost(regions, MODEL).shape == (0, 4)
+    assert potentials.disparity_cost(regions, observations, particles, K).tolist() == [[0, 12]]
+    assert potentials.boundary_cost(regions, observations, particles, K).shape == (0, 2, 2)
+    assert potentials.compatibility_cost(regions, particles, MODEL).shape == (0, 4, 2, 2)
+    assert potentials.colour_cost(regions, MODEL).shape == (0, 4)
 
 
 def test_shifted_planes_have_the_same_disparities():
@@ -220,11 +217,11 @@ def test_wrong_arguments_are_named():
     particles = np.ones((2, 5, 3))
     for wrong in (particles[:1], particles[0], particles[..., :2], particles[:, :0]):
         with pytest.raises(InputError, match="particles: expected"):
-            compatibility_cost(regions, wrong, MODEL)
+            potentials.compatibility_cost(regions, wrong, MODEL)
     with pytest.raises(InputError, match="particles: expected finite"):
-        disparity_cost(regions, observations, particles * np.nan, K)
+        potentials.disparity_cost(regions, observations, particles * np.nan, K)
     with pytest.raises(InputError, match="regions: expected colour"):
-        colour_cost(regions, MODEL)
+        potentials.colour_cost(regions, MODEL)
     with pytest.raises(InputError, match="disparity: expected the size"):
         observe(regions, np.ones((4, 1)))
     with pytest.raises(InputError, match="weights: expected the size"):
@@ -233,4 +230,4 @@ def test_wrong_arguments_are_named():
         with pytest.raises(InputError, match="weights: expected finite"):
             observe(regions, np.ones((1, 4)), np.full((1, 4), bad))
     with pytest.raises(InputError, match="observations: expected"):
-        disparity_cost(row_of(0, 1, 2, 3), observations, np.ones((4, 5, 3)), K)
+        potentials.disparity_cost(row_of(0, 1, 2, 3), observations, np.ones((4, 5, 3)), K)
