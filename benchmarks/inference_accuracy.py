@@ -1,6 +1,7 @@
 """Errors before and after inference on KITTI, for each kind of proposals (paper §4, tables).
 
-python benchmarks/inference_accuracy.py [--split validation] [--limit N] [--sweeps 200] [--threads 2]
+python benchmarks/inference_accuracy.py [--split validation] [--limit N] [--sweeps 200]
+    [--threads 2]
 """
 
 from __future__ import annotations

@@ -17,6 +17,17 @@ def pytest_xdist_setupnodes(config):
         compile_ahead()
 
 
+@pytest.fixture
+def own_matchers(monkeypatch):
+    """Matchers that a test registers are gone after it."""
+    from slanted import matching, settings
+
+    known = list(settings.matching.MATCHERS)
+    monkeypatch.setattr(matching, "_MATCHERS", dict(matching._MATCHERS))
+    monkeypatch.setattr(settings.matching, "MATCHERS", known)
+    monkeypatch.setattr(matching, "MATCHERS", known)
+
+
 @pytest.fixture(scope="session")
 def small_kitti(tmp_path_factory):
     """A function that writes tiny pairs in KITTI's layout, so many of each split."""

@@ -37,7 +37,17 @@ ORIGIN = "learned"
 
 @dataclass(frozen=True)
 class Settings(Section):
-    """All settings; ``Settings()`` is the preset ``default``."""
+    """All settings; ``Settings()`` is the preset ``default``.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> settings = slanted.Settings().with_text({"segmentation.count": "500"})
+    >>> settings.segmentation.count
+    500
+    >>> slanted.Settings.preset("fast") == slanted.Settings()
+    False
+    """
 
     seed: int = setting(0, "Seed of every random choice.", low=0, high=2**32 - 1)
     threads: int | None = setting(

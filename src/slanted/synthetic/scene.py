@@ -111,6 +111,15 @@ def make_scene(
     Labels follow from how the scene is built, not from thresholds: one surface, coplanar; two
     surfaces of one body, hinge; two bodies, occlusion with the later body in front (see
     `slanted.synthetic.sampling`).
+
+    Examples
+    --------
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> scene.left.shape, scene.disparity.shape
+    ((64, 96, 3), (64, 96))
+    >>> len(scene.planes), len(scene.labels) == len(scene.edges)
+    (40, True)
     """
     _check_counts(width, height, segments, objects, background)
     _check_disparities(width, min_disparity, max_disparity)
