@@ -22,8 +22,9 @@ from slanted.evaluation.datasets import Frame
 from slanted.learning.ground_truth import find_truth
 from slanted.model.planes import edge_planes
 from slanted.pipeline import estimate
+from slanted.result import Result
 from slanted.settings import Settings
-from slanted.synthetic import noise_set
+from slanted.synthetic import Scene, noise_set
 
 SIGMAS = (0.0, 0.5, 1.0)
 STEP = 3.0
@@ -39,13 +40,25 @@ def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:
     for noisy in noise_set(count, sigma, seed=0):
         scene = noisy.scene
         given = {"disparity": noisy.disparity, "segments": scene.segments}
-        found.append(estimate(scene.left, scene.right, settings, **given).labels)
+        found.append(labels_of(scene, estimate(scene.left, scene.right, settings, **given)))
         exact.append(scene.labels)
     ours, true = np.concatenate(found), np.concatenate(exact)
     rows = {"all": 100 * float((ours == true).mean())}
     for label in BoundaryLabel:
         rows[label.name.lower()] = 100 * float((ours == true)[true == label].mean())
     return rows
+
+
+def labels_of(scene: Scene, result: Result) -> np.ndarray:
+    """Return a result's labels for the scene's boundaries: `estimate` numbers segments anew."""
+    number = np.empty(result.regions.count, np.int32)
+    number[result.regions.labels] = scene.segments
+    pairs = number[result.regions.edges]
+    occlusion = result.labels >= BoundaryLabel.LEFT_OCCLUSION
+    turned = occlusion & (pairs[:, 0] > pairs[:, 1])
+    sides = BoundaryLabel.LEFT_OCCLUSION + BoundaryLabel.RIGHT_OCCLUSION
+    labels = np.where(turned, sides - result.labels, result.labels)
+    return labels[np.lexsort((pairs.max(axis=1), pairs.min(axis=1)))]
 
 
 def steps(frame: Frame, settings: Settings) -> np.ndarray:

@@ -62,10 +62,10 @@ def estimate_all(inputs: Path, threads: int, output: Path) -> None:
 def difference(found: dict[str, Any], first: dict[str, Any]) -> dict[str, Any]:
     """Return what differs between two runs, and by how much."""
     apart: dict[str, Any] = {}
-    for key in first:
+    for key, b in first.items():
         if key == "versions":
             continue
-        a, b = found[key], first[key]
+        a = found[key]
         if a.shape != b.shape:
             apart[key] = "another shape"
         elif a.dtype.kind == "f":

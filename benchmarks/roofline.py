@@ -75,7 +75,7 @@ WHOLE = {
     "sgm_kernels.sweep_rows": "grey",
     "winner_kernels.agreement_rows": "left",
     "winner_kernels.winner_rows": "sums",
-    "slic_kernels.assign": "labels",
+    "slic_kernels.assign": "label_image",
     "slic_kernels.cell_sums": "features",
 }
 """For kernels that work on some rows only: the argument whose length is the number of all rows."""

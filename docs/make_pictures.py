@@ -1,11 +1,16 @@
-"""Pictures of the README, the steps and the tutorial: ``python docs/make_pictures.py [PART]...``.
+"""Pictures of the README, the steps and the tutorial.
 
-The parts are demo, steps and tutorial; all but the last are of Motorcycle, which ships inside
-scikit-image. Look at each picture before you commit it.
+python docs/make_pictures.py [PART ...]
+
+The parts are demo, steps and tutorial. All but the last show Motorcycle, which ships inside
+scikit-image. Look at each picture before you commit it. With --smoke all is quicker and no picture
+is kept: to see that the script works.
 """
 
 from __future__ import annotations
 
+import contextlib
+import runpy
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -45,10 +50,12 @@ Picture = NDArray[np.uint8]
 Panel = tuple[Picture, Legend | str]
 IMAGES = Path(__file__).parent / "images"
 EXAMPLES = Path(__file__).parents[1] / "examples"
+SMOKE = "--smoke" in sys.argv
+SHRINK = 2 if SMOKE else 1
 LARGEST = 140_000
 """Bytes of a picture."""
-CROP = (slice(60, 290), slice(330, 640))
-"""Handlebars, tank and what is behind: thin things before near and far ones."""
+CROP = (slice(60 // SHRINK, 290 // SHRINK), slice(330 // SHRINK, 640 // SHRINK))
+"""Handlebars and tank: thin things before near and far ones."""
 
 
 def save(name: str, panels: Sequence[Panel], columns: int, width: int = 1080) -> None:
@@ -73,13 +80,14 @@ def save(name: str, panels: Sequence[Panel], columns: int, width: int = 1080) ->
 
 
 def write(name: str, picture: Picture) -> None:
-    """Write a JPEG for the pages, as good as fits."""
+    """Write a JPEG of the best quality that is still small enough."""
     bgr = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
     for quality in range(85, 30, -5):
         _, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
         if len(data) < LARGEST:
             break
-    (IMAGES / f"{name}.jpg").write_bytes(data.tobytes())
+    if not SMOKE:
+        (IMAGES / f"{name}.jpg").write_bytes(data.tobytes())
 
 
 def demo() -> None:
@@ -87,7 +95,9 @@ def demo() -> None:
     from slanted.cli import slanted as command_line
 
     with tempfile.TemporaryDirectory() as folder:
-        command_line.main(["demo", "-o", folder, "--quiet"], standalone_mode=False)
+        preset = "fast" if SMOKE else "default"
+        command = ["demo", "-o", folder, "--quiet", "--preset", preset]
+        command_line.main(command, standalone_mode=False)
         for name, file, width in (
             ("motorcycle", "overview.png", 900),
             ("motorcycle-boundaries", "boundaries.png", 741),
@@ -97,9 +107,10 @@ def demo() -> None:
             write(name, cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA))
 
 
-def motorcycle() -> None:
+def steps() -> None:
     """Make the pictures of the steps."""
-    left, right, truth = load_motorcycle()
+    left, right, truth = (array[::SHRINK, ::SHRINK].copy() for array in load_motorcycle())
+    truth /= SHRINK
     settings = slanted.Settings()
     states: list[Snapshot] = []
     result = slanted.estimate(left, right, settings, watch=states.append)
@@ -193,12 +204,8 @@ def _segments(left: Picture, result: slanted.Result, method: str) -> NDArray[np.
 
 def tutorial() -> None:
     """Make the tutorial's pictures, of the virtual cameras of the last example."""
-    import os
-    import runpy
-
     sys.argv = ["12_own_camera.py"]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         names = runpy.run_path(str(EXAMPLES / "12_own_camera.py"), run_name="__main__")
         own = Path(folder, "own-camera")
 
@@ -231,10 +238,14 @@ def tutorial() -> None:
             ],
             columns=3,
         )
-        os.chdir("/")
+
+
+def main() -> None:
+    """Make the parts that the command line names, or all."""
+    makers = {"demo": demo, "steps": steps, "tutorial": tutorial}
+    for name in [part for part in sys.argv[1:] if part != "--smoke"] or list(makers):
+        makers[name]()
 
 
 if __name__ == "__main__":
-    makers = {"demo": demo, "steps": motorcycle, "tutorial": tutorial}
-    for name in sys.argv[1:] or list(makers):
-        makers[name]()
+    main()

@@ -1,6 +1,7 @@
-"""What all tests share: kernels that are compiled once, and the folder of real data."""
+"""What all tests share: kernels that are compiled once, a tiny dataset, and real data."""
 
 import os
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,33 @@ def pytest_xdist_setupnodes(config):
     if not is_warm():
         config.get_terminal_writer().line("compiling kernels, once", flush=True)
         compile_ahead()
+
+
+@pytest.fixture
+def own_matchers(monkeypatch):
+    """Matchers that a test registers are gone after it."""
+    from slanted import matching, settings
+
+    known = list(settings.matching.MATCHERS)
+    monkeypatch.setattr(matching, "_MATCHERS", dict(matching._MATCHERS))
+    monkeypatch.setattr(settings.matching, "MATCHERS", known)
+    monkeypatch.setattr(matching, "MATCHERS", known)
+
+
+@pytest.fixture(scope="session")
+def small_kitti(tmp_path_factory):
+    """A function that writes tiny pairs in KITTI's layout, so many of each split."""
+    from slanted.synthetic import make_scene, write_kitti
+
+    def write(**counts):
+        seed = count()
+        splits = {
+            split: [make_scene(128, 64, seed=next(seed)) for _ in range(number)]
+            for split, number in counts.items()
+        }
+        return write_kitti(tmp_path_factory.mktemp("kitti"), splits)
+
+    return write
 
 
 @pytest.fixture(scope="session")

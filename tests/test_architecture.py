@@ -134,3 +134,13 @@ def test_contributing_shows_the_layers():
     picture = text.partition("```text\n")[2].partition("```")[0]
     shown = [tuple(line.split("  ")[0].split(", ")) for line in picture.splitlines()[::-1]]
     assert shown == list(LAYERS)
+
+
+def test_tests_mirror_the_package():
+    """A folder of tests is that of a package, and a file at the root that of a module."""
+    folder = Path(__file__).parent
+    packages = {file.parent.relative_to(ROOT) for file in ROOT.rglob("*.py")}
+    tested = {file.parent.relative_to(folder) for file in folder.rglob("test_*.py")}
+    assert {str(each) for each in tested - packages} == {"agreement", "benchmarks", "fuzz"}
+    known = {home(file) for file in sources()} | {"architecture", "docs", "doctests", "examples"}
+    assert {file.stem.removeprefix("test_") for file in folder.glob("test_*.py")} <= known

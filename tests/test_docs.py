@@ -1,6 +1,8 @@
-"""Links of the pages: files and headings that they lead to are there."""
+"""The pages: links lead to files and headings that are there, and commands work."""
 
 import re
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,15 @@ PAGES = [
     ROOT / "benchmarks/README.md",
 ]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+COMMAND = re.compile(r"python (-m [\w.]+|[\w/.$]+\.py)")
+COMMANDS = {
+    "-m fuzz": ["calibration", "--runs", "20", "--seconds", "5"],
+    "-m slanted": ["--help"],
+    "-m slanted.settings.documentation": [],
+    "docs/make_pictures.py": ["--smoke"],
+}
+"""Commands that contributors use, and how to run them in seconds."""
+TESTED_ELSEWHERE = ("-m pytest", "benchmarks/", "examples/")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -48,3 +59,24 @@ def test_the_tutorial_writes_over_nothing_that_its_program_made():
     assert made
     assert written
     assert not set(made) & set(written)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_work(command, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
+    monkeypatch.setattr(sys, "argv", [command, *COMMANDS[command]])
+    try:
+        if command.startswith("-m "):
+            runpy.run_module(command[3:], run_name="__main__")
+        else:
+            runpy.run_path(str(ROOT / command), run_name="__main__")
+    except SystemExit as ended:
+        assert not ended.code, ended.code
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_tested(page):
+    for command in COMMAND.findall(page.read_text("utf-8")):
+        assert command in COMMANDS or command.startswith(TESTED_ELSEWHERE), command

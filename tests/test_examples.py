@@ -15,13 +15,9 @@ SCRIPTS = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, capsys, own_matchers):
     """Run an example in a folder of its own; return its variables and what it printed."""
     monkeypatch.chdir(tmp_path)
-    # A matcher that an example registers is gone after it.
-    monkeypatch.setattr(slanted.matching, "_MATCHERS", dict(slanted.matching._MATCHERS))
-    monkeypatch.setattr("slanted.settings.matching.MATCHERS", ["sgbm", "census"])
-    monkeypatch.setattr("slanted.matching.MATCHERS", slanted.settings.matching.MATCHERS)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     def run(name, *arguments):

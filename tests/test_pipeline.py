@@ -15,16 +15,8 @@ from slanted.solver.topology import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
 STAGES = [
-    "first look",
-    "matching",
-    "evidence",
-    "segmentation",
-    "regions",
-    "inference",
-    "refinement",
-    "regions",
-    "inference",
-    "drawing",
+    *("first look", "matching", "evidence", "segmentation", "regions", "inference"),
+    *("refinement", "regions", "inference", "drawing"),
 ]
 
 

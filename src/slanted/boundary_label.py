@@ -10,6 +10,14 @@ class BoundaryLabel(IntEnum):
 
     The paper's names are `co`, `hi`, `lo` and `ro`; its "left" and "right" are the first and the
     second segment of the pair, not sides of the image.
+
+    Examples
+    --------
+    >>> from slanted import BoundaryLabel
+    >>> BoundaryLabel(2)
+    <BoundaryLabel.LEFT_OCCLUSION: 2>
+    >>> BoundaryLabel.LEFT_OCCLUSION.flipped()
+    <BoundaryLabel.RIGHT_OCCLUSION: 3>
     """
 
     COPLANAR = 0

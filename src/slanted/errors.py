@@ -16,6 +16,15 @@ class SlantedError(Exception):
 
     Messages may quote files of strangers: whatever these hold, a message stays one printable line
     of a sensible length.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> try:
+    ...     slanted.read_image("missing.png")
+    ... except slanted.SlantedError as error:
+    ...     print(error)
+    missing.png: ...
     """
 
     def __init__(self, message: str = "") -> None:
@@ -45,7 +54,15 @@ def plural(count: int, noun: str) -> str:
 
 
 class InputError(SlantedError, ValueError):
-    """An argument or array cannot be used."""
+    """An argument or array cannot be used.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> slanted.Calibration(700.0, 700.0, 48.0, 32.0, baseline_meters=-0.5)
+    Traceback (most recent call last):
+    slanted.errors.InputError: baseline_meters: expected a finite number above 0, got -0.5
+    """
 
 
 class SettingsError(InputError):
@@ -82,4 +99,12 @@ class FileError(SlantedError):
 
 
 class SlantedWarning(UserWarning):
-    """The result may be poor, and the message says why."""
+    """The result may be poor, and the message says why.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import slanted
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", slanted.SlantedWarning)  # a doubtful pair ends the run
+    """

@@ -89,6 +89,17 @@ def estimate(
     ----------
     .. [1] Yamaguchi, Hazan, McAllester, Urtasun, "Continuous Markov Random Fields for Robust Stereo
        Estimation", ECCV 2012.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> result = slanted.estimate(scene.left, scene.right)
+    >>> result.disparity.shape
+    (64, 96)
+    >>> result.energy >= result.bound
+    True
     """
     with _prepared(left, right, settings, progress, names, backend) as pair:
         if previous_frame is not None and previous_frame.label_image.shape != pair.left.shape[:2]:
@@ -377,8 +388,12 @@ class Matcher:
 
     Examples
     --------
-    >>> matcher = slanted.Matcher()  # doctest: +SKIP
-    >>> disparity = matcher.compute(left, right).disparity  # doctest: +SKIP
+    >>> import slanted
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> matcher = slanted.Matcher(slanted.Settings.preset("fast"))
+    >>> matcher.compute(scene.left, scene.right).disparity.shape
+    (64, 96)
     """
 
     def __init__(self, settings: Settings | None = None) -> None:

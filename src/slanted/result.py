@@ -48,6 +48,19 @@ class Result:
         How much each pixel of `matched` counts (``model.pixel_weights``); None if all count alike.
     census
         Census words of both views, if φ_pho has a weight; not kept on disk.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> result = slanted.estimate(scene.left, scene.right, segments=scene.segments)
+    >>> result
+    <Result of 96×64 pixels, 40 segments>
+    >>> len(result.planes) == result.regions.count
+    True
+    >>> len(result.labels) == len(result.regions.edges)
+    True
     """
 
     disparity: NDArray[np.float32]
@@ -143,6 +156,15 @@ class Result:
             The left image, for pictures; without it the pictures that need it are left out.
         right
             The right image, kept for the viewer, which needs it to run inference again.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> slanted.estimate(scene.left, scene.right).save("out", scene.left)
+        >>> slanted.read_disparity("out/disparity.pfm").shape
+        (64, 96)
         """
         from slanted.output.folder import whole_folder, write_result
 
@@ -151,7 +173,18 @@ class Result:
 
     @classmethod
     def load(cls, folder: Path | str) -> Result:
-        """Read a result that `save` wrote."""
+        """Read a result that `save` wrote.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> result = slanted.estimate(scene.left, scene.right)
+        >>> result.save("out")
+        >>> slanted.Result.load("out").energy == result.energy
+        True
+        """
         from slanted.output.result_data import read_result
 
         return cls(**read_result(Path(folder)))

@@ -3,13 +3,11 @@
 import pytest
 
 from slanted.settings import Settings
-from slanted.synthetic import make_scene, write_kitti
 
 
 @pytest.fixture(scope="session")
-def kitti(tmp_path_factory):
-    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
-    return write_kitti(tmp_path_factory.mktemp("pairs"), {"train": scenes})
+def kitti(small_kitti):
+    return small_kitti(train=4)
 
 
 @pytest.fixture(scope="session")

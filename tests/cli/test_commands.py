@@ -18,16 +18,8 @@ from slanted.output.folder import whole_folder
 from slanted.settings import Settings
 
 STAGES = [
-    "first look",
-    "matching",
-    "evidence",
-    "segmentation",
-    "regions",
-    "inference",
-    "refinement",
-    "regions",
-    "inference",
-    "drawing",
+    *("first look", "matching", "evidence", "segmentation", "regions", "inference"),
+    *("refinement", "regions", "inference", "drawing"),
 ]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 

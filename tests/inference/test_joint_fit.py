@@ -22,23 +22,12 @@ from slanted.model.observations import observe
 from slanted.regions import build_regions
 from slanted.runtime.threads import thread_limit
 from slanted.settings import Settings
-from slanted.synthetic import make_scene
 
 MODEL = (
     Settings()
     .with_text({"model.weights.bdy1": "0", "model.weights.bdy2": "20", "model.weights.vis": "0"})
     .model
 )
-
-
-@pytest.fixture(scope="module")
-def scene():
-    return make_scene(200, 140, seed=5)
-
-
-@pytest.fixture(scope="module")
-def regions(scene):
-    return build_regions(scene.segments, scene.left)
 
 
 def joined(scene):

@@ -15,17 +15,6 @@ from slanted.model.observations import observe
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
 from slanted.settings import Settings
-from slanted.synthetic import make_scene
-
-
-@pytest.fixture(scope="module")
-def scene():
-    return make_scene(200, 140, seed=5)
-
-
-@pytest.fixture(scope="module")
-def regions(scene):
-    return build_regions(scene.segments, scene.left)
 
 
 def test_exact_matches_give_exact_planes(scene, regions):

@@ -26,11 +26,6 @@ def scene():
     return make_scene(200, 140, seed=11)
 
 
-@pytest.fixture(scope="module")
-def regions(scene):
-    return build_regions(scene.segments, scene.left)
-
-
 def noisy(scene, sigma=1.0, holes=0.3):
     rng = np.random.default_rng(2)
     disparity = scene.disparity + rng.normal(0, sigma, scene.disparity.shape).astype(np.float32)

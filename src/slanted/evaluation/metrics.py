@@ -81,6 +81,14 @@ def evaluate(
     -----
     Errors equal to a threshold are not outliers. The arithmetic is float64; the development kit
     divides in float32, where an error of exactly 5 % may round to either side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slanted.evaluation.metrics import evaluate
+    >>> truth = np.array([[10.0, 20.0, 30.0, np.nan]])
+    >>> evaluate(truth + [[0, 1, 5, 0]], truth)["epe-all"]
+    2.0
     """
     estimate = as_disparity_map(disparity, "disparity")
     truth = as_disparity_map(ground_truth, "ground_truth", estimate.shape)

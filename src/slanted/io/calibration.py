@@ -29,6 +29,14 @@ class Calibration:
         the disparity −doffs.
     image_size
         Width and height of the images, if known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> cameras = slanted.Calibration(700.0, 700.0, 48.0, 32.0, baseline_meters=0.5)
+    >>> cameras.depth(np.array([[35.0, 70.0]]))
+    array([[10.,  5.]], dtype=float32)
     """
 
     fx_pixels: float

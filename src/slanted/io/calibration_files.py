@@ -43,6 +43,16 @@ def read_calibration(
         If a file cannot be read, is of no known kind, or lacks a field.
     InputError
         If an argument does not fit the kind of file.
+
+    Examples
+    --------
+    >>> import os
+    >>> from pathlib import Path
+    >>> import slanted
+    >>> middlebury = ["cam0=[700 0 48; 0 700 32; 0 0 1]", "doffs=0", "baseline=500"]
+    >>> _ = Path("calib.txt").write_text(os.linesep.join(middlebury))
+    >>> slanted.read_calibration("calib.txt").baseline_meters
+    0.5
     """
     path = Path(path)
     if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):

@@ -50,6 +50,14 @@ def read_disparity(
         If the file cannot be read or is not a disparity map.
     InputError
         If `format` or `scale` is invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> slanted.write_disparity("kitti.png", np.array([[1.5, np.nan]]))
+    >>> slanted.read_disparity("kitti.png")
+    array([[1.5, nan]], dtype=float32)
     """
     path = Path(path)
     formats.known_format(format)
@@ -103,6 +111,15 @@ def write_disparity(
         If the suffix does not fit or the file cannot be written.
     InputError
         If the array is not a disparity map or the format cannot hold its values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> slanted.write_disparity("out.pfm", np.full((64, 96), 12.5))
+    >>> slanted.write_disparity("middlebury.png", np.full((64, 96), 12.5), scale=4)
+    >>> float(slanted.read_disparity("middlebury.png", scale=4).max())
+    12.5
     """
     path = Path(path)
     name = _format_for_writing(path, formats.known_format(format), scale)

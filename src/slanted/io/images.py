@@ -47,6 +47,14 @@ def read_image(path: Path | str) -> NDArray[np.uint8 | np.uint16]:
     ------
     FileError
         If the file is missing, not an image, truncated, or neither 8- nor 16-bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> slanted.write_image("left.png", np.zeros((64, 96, 3), np.uint8))
+    >>> slanted.read_image("left.png").shape
+    (64, 96, 3)
     """
     path = Path(path)
     data = read_bytes(path)
@@ -76,6 +84,14 @@ def write_image(path: Path | str, image: NDArray[np.uint8 | np.uint16]) -> None:
         If the suffix is unknown or the file cannot be written.
     InputError
         If the array is not an image, or the format cannot hold it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> slanted.write_image("grey.tiff", np.full((64, 96), 40_000, np.uint16))
+    >>> int(slanted.read_image("grey.tiff").max())
+    40000
     """
     path = Path(path)
     suffix = path.suffix.lower()

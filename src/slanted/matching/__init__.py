@@ -70,6 +70,16 @@ def register_matcher(name: str, match: MatchFunction) -> None:
         The value of ``matching.method`` that selects it; may not be taken.
     match
         The function; see the module's description.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import slanted
+    >>> def flat(left, right, searched, settings):
+    ...     return np.full(left.shape[:2], 5.0, np.float32)
+    >>> slanted.register_matcher("flat", flat)
+    >>> slanted.Settings().with_text({"matching.method": "flat"}).matching.method
+    'flat'
     """
     if name in _MATCHERS:
         raise InputError(f"name: the matcher {name!r} exists already; choose another name")

@@ -29,7 +29,17 @@ PRESETS = resources.files("slanted.settings") / "presets"
 
 @dataclass(frozen=True)
 class Settings(Section):
-    """All settings; ``Settings()`` has the values of the preset ``default``."""
+    """All settings; ``Settings()`` has the values of the preset ``default``.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> settings = slanted.Settings().with_text({"segmentation.count": "500"})
+    >>> settings.segmentation.count
+    500
+    >>> slanted.Settings.preset("fast") == slanted.Settings()
+    False
+    """
 
     seed: int = setting(0, low=0, high=2**32 - 1, doc="Random choices depend on this seed alone.")
     threads: int | None = setting(

@@ -27,6 +27,16 @@ def write_kitti(folder: Path, splits: Mapping[str, Iterable[Scene]]) -> Path:
     -------
     Path
         The folder, which `slanted.evaluation.datasets.find_frames` reads as ``kitti2015``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from slanted.evaluation.datasets import find_frames
+    >>> from slanted.synthetic import make_scene, write_kitti
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> folder = write_kitti(Path("made-up"), {"train": [scene]})
+    >>> [frame.name for frame in find_frames("kitti2015", folder, "train")]
+    ['000000_10']
     """
     numbers = count()
     names: dict[str, list[str]] = {}

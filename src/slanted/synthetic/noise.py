@@ -53,6 +53,13 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
     -------
     Iterator of NoisyScene
         Scenes are made as they are read; scene k is the same whatever `count`.
+
+    Examples
+    --------
+    >>> from slanted.synthetic import noise_set
+    >>> noisy = next(iter(noise_set(1, 0.5, seed=0)))
+    >>> noisy.disparity.shape == noisy.scene.disparity.shape
+    True
     """
     check_count("count", count, 0, None)
     check_number("sigma", sigma, 0.0, math.inf)

@@ -130,9 +130,12 @@ def make_scene(
 
     Examples
     --------
-    >>> scene = make_scene(96, 64, segments=20, seed=1)
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
     >>> scene.left.shape, scene.disparity.shape
     ((64, 96, 3), (64, 96))
+    >>> len(scene.planes), len(scene.labels) == len(scene.edges)
+    (40, True)
     """
     like = SceneOptions(**options)
     like.check(width, height)

@@ -53,6 +53,13 @@ def make_video(
         Standard deviation of Gaussian noise, independent in all images, grey levels.
     seed
         The same seed gives the same video.
+
+    Examples
+    --------
+    >>> from slanted.synthetic import make_video
+    >>> frames = list(make_video(96, 64, frames=2, max_disparity=20, seed=1))
+    >>> frames[0].left.shape
+    (64, 96, 3)
     """
     rng = np.random.default_rng(seed)
     stage = Stage(width, height, MIN_DISPARITY, float(max_disparity))

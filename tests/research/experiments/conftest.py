@@ -4,14 +4,11 @@ import pytest
 
 from slanted.research.experiments.data import Context
 from slanted.settings import Settings
-from slanted.synthetic import make_scene, write_kitti
 
 
 @pytest.fixture(scope="session")
-def kitti(tmp_path_factory):
-    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
-    splits = {"validation": scenes[:3], "train": scenes[3:]}
-    return write_kitti(tmp_path_factory.mktemp("kitti"), splits)
+def kitti(small_kitti):
+    return small_kitti(validation=3, train=1)
 
 
 @pytest.fixture

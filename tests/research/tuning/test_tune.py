@@ -17,7 +17,6 @@ from slanted.research.tuning.objective import Target
 from slanted.research.tuning.search import Schedule, tune
 from slanted.research.tuning.search_space import parse_space
 from slanted.settings import Settings
-from slanted.synthetic import make_scene, write_kitti
 
 FAST = ("--set", "inference.iterations=2", "--set", "inference.particles=6")
 VARY = ("--vary", "model.truncation=1:8:log", "--vary", "segmentation.count=20,30,40")
@@ -25,10 +24,8 @@ SEARCH = (*FAST, *VARY, "--candidates", "6", "--rungs", "2", "--quiet")
 
 
 @pytest.fixture(scope="module")
-def kitti(tmp_path_factory):
-    scenes = [make_scene(128, 64, seed=seed) for seed in range(4)]
-    splits = {"train": scenes[:3], "validation": scenes[3:]}
-    return write_kitti(tmp_path_factory.mktemp("kitti"), splits)
+def kitti(small_kitti):
+    return small_kitti(train=3, validation=1)
 
 
 @pytest.fixture
