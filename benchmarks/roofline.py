@@ -55,7 +55,7 @@ OPERATIONS: dict[str, Callable[[Arguments], float]] = {
     # A cell, in 16 bits: minimum and maximum, the mean, the runner up, the right view's minimum.
     "winner_kernels.winner_rows": lambda a: 6 / 2 * _stretch(a) * np.prod(a["sums"].shape[1:]),
     # A pixel and each of nine cells: 5 differences and squares, the plane, its residual, a minimum.
-    "slic_kernels.assign": lambda a: 9 * 22 * _stretch(a) * a["labels"].shape[1],
+    "slic_kernels.assign": lambda a: 9 * 22 * _stretch(a) * a["label_image"].shape[1],
     # A cell of the four tables, on average: φ_bdy2 in closed form (15) for 2 of 4 labels, 64 bits.
     "compatibility_kernels.edge_tables": lambda a: 2 * 7.5 * a["tables"].size,
 }
@@ -68,8 +68,8 @@ WHOLE = {
     "node_kernels.node_beliefs": "node_costs",
     "node_kernels.reduce_labels": "costs",
     "node_kernels.update_nodes": "node_costs",
-    "move_kernels.off_plane_rows": "labels",
-    "rim_kernels.redecide_rows": "labels",
+    "move_kernels.off_plane_rows": "label_image",
+    "rim_kernels.redecide_rows": "label_image",
     "census_kernels.census_rows": "census",
     "cost_kernels.cost_rows": "left_census",
     "sgm_kernels.sweep_rows": "grey",
