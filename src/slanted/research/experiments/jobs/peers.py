@@ -24,7 +24,7 @@ def block_matching(pair: Pair) -> NDArray[np.float32]:
     import cv2
     import numpy as np
 
-    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.images.colour import as_8_bit, as_grey
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.interpolation import interpolate_background
     from slanted.matching.sgbm import FIXED_POINT
@@ -48,7 +48,7 @@ def elas(pair: Pair) -> NDArray[np.float32]:
     """Match with ELAS in its settings for Middlebury, which fill most holes, if it is there."""
     import numpy as np
 
-    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.images.colour import as_8_bit, as_grey
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.interpolation import interpolate_background
 
