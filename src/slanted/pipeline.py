@@ -226,7 +226,7 @@ def _gather(
 ) -> Evidence:
     """Return the evidence of the pair, with what the settings have a use for."""
     from slanted.images.census import census_of_pair
-    from slanted.images.checks import grey_pair
+    from slanted.images.colour import grey_pair
     from slanted.model.evidence import Evidence
 
     photometric = run.settings.model.weights.pho > 0
@@ -262,13 +262,13 @@ def _match(run: _Run) -> _Matches:
 
 def _take(run: _Run, disparity: Any, valid: Any) -> _Matches:
     """Check the user's initial disparity."""
-    from slanted.matching.user_disparity import given_disparity
+    from slanted.matching.user_disparity import disparity_from_user
 
     rectification, _ = _first_look(run, with_range=False)
     with run.stage("matching"):
         below_zero = run.settings.matching.min_disparity < 0
         size = run.left.shape[:2]
-        given = given_disparity(disparity, size, valid=valid, allow_negative=below_zero)
+        given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
     return _Matches(given, None, None, rectification)
 
 

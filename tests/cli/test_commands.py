@@ -209,8 +209,8 @@ def test_a_pair_of_colour_and_grey_is_run_and_told_once(pair):
     command = [sys.executable, "-m", "slanted", "run", "left.png", "grey.png", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == (
-        "slanted: warning: left.png: is in colour, but grey.png is grey, so that both are taken as "
-        "grey; give both in colour if you have them\n"
+        "slanted: warning: left.png: is in colour, but grey.png is grey, so both are used as grey; "
+        "give both in colour if you have them\n"
     )
     assert (pair / "slanted-out/run.json").exists()
 

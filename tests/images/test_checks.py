@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from slanted.errors import InputError, SlantedWarning
-from slanted.images.checks import as_8_bit, check_pair
+from slanted.images.checks import check_pair
+from slanted.images.colour import as_8_bit
 
 GREY = np.zeros((20, 30), np.uint8)
 

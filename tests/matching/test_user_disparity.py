@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slanted.errors import InputError
-from slanted.matching.user_disparity import given_disparity
+from slanted.matching.user_disparity import disparity_from_user
 
 SIZE = (3, 4)
 
@@ -14,7 +14,7 @@ def test_unknown_pixels_become_nan():
     disparity[0, 0], disparity[0, 1] = np.inf, np.nan
     valid = np.ones(SIZE, np.uint8)
     valid[2, 3] = 0
-    result = given_disparity(disparity, SIZE, valid=valid)
+    result = disparity_from_user(disparity, SIZE, valid=valid)
     assert result.dtype == np.float32
     assert np.isnan(result[[0, 0, 2], [0, 1, 3]]).all()
     assert np.isfinite(result).sum() == 9
@@ -23,10 +23,10 @@ def test_unknown_pixels_become_nan():
 def test_negative_values_only_if_meant():
     disparity = np.full(SIZE, -2)
     with pytest.raises(InputError, match=r"min_disparity"):
-        given_disparity(disparity, SIZE)
-    assert (given_disparity(disparity, SIZE, allow_negative=True) == -2).all()
+        disparity_from_user(disparity, SIZE)
+    assert (disparity_from_user(disparity, SIZE, allow_negative=True) == -2).all()
     with pytest.raises(InputError):
-        given_disparity(np.full(SIZE, -np.inf), SIZE, allow_negative=True)
+        disparity_from_user(np.full(SIZE, -np.inf), SIZE, allow_negative=True)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_negative_values_only_if_meant():
 )
 def test_unusable_maps_are_refused(disparity, valid, message):
     with pytest.raises(InputError, match=message):
-        given_disparity(disparity, SIZE, valid=valid)
+        disparity_from_user(disparity, SIZE, valid=valid)
 
 
 def test_the_users_array_is_left_alone():
     disparity = np.full(SIZE, np.inf, np.float32)
     disparity[0, 0] = 1
-    given_disparity(disparity, SIZE)
+    disparity_from_user(disparity, SIZE)
     assert np.isinf(disparity[1, 1])

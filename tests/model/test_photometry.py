@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slanted.images.census import CensusPair, census_of_pair
-from slanted.images.checks import grey_pair
+from slanted.images.colour import grey_pair
 from slanted.inference.local_fit import fit_local_planes
 from slanted.model.evidence import Evidence
 from slanted.model.observations import observe

@@ -62,7 +62,7 @@ def test_layout_and_type_do_not_matter():
         (np.zeros(SIZE), "expected integers, got float64"),
         (np.zeros(SIZE, bool), "expected integers, got bool"),
         (np.zeros((4, 3), int), "expected the size of the left image, 4×3, got 3×4"),
-        (np.zeros((3, 4, 3), int), r"expected one number a pixel.*got shape \(3, 4, 3\)"),
+        (np.zeros((3, 4, 3), int), r"expected one number per pixel.*got shape \(3, 4, 3\)"),
         (np.zeros((0, 4), int), r"got shape \(0, 4\)"),
         (np.full(SIZE, -1), "expected segments numbered from 0, got -1"),
         (np.full(SIZE, 1), "every number from 0 to 1, got none of 0"),

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 import naive_moves
 from partition.label_maps import voronoi
-from slanted.images.checks import grey_pair
-from slanted.images.colour import lab_planes
+from slanted.images.colour import grey_pair, lab_planes
 from slanted.refinement.rim import redecide_rims, views_of_pair
 from slanted.refinement.rim_kernels import RimRule, redecide_rows
 from slanted.runtime.threads import thread_limit

@@ -11,7 +11,7 @@ from slanted.errors import FileError
 from slanted.images.colour import lab_planes
 from slanted.segmentation import make_ucm
 from slanted.segmentation.contour_kernels import BINS, add_histogram_gradient, disc_slices
-from slanted.segmentation.contours import find_contours, given_contours, strongest
+from slanted.segmentation.contours import contours_from_user, find_contours, strongest
 from slanted.segmentation.ucm import build_ucm
 from slanted.settings import SegmentationSettings, UcmSettings
 
@@ -87,13 +87,13 @@ def test_contours_of_the_users_own_as_an_image(tmp_path):
     labels = make_ucm(np.zeros((60, 80), np.uint8), SegmentationSettings(ucm=ucm)).cut_regions(2)
     assert labels[30, 10] != labels[30, 70]
     assert (labels[:, :35] == labels[0, 0]).all()
-    _, angles = given_contours(tmp_path / "drawn.png", np.zeros((60, 80, 3), np.uint8))
+    _, angles = contours_from_user(tmp_path / "drawn.png", np.zeros((60, 80, 3), np.uint8))
     across = np.minimum(angles[30, 40], np.pi - angles[30, 40])
     assert across < 0.2  # a vertical line has a horizontal gradient
     with pytest.raises(
         FileError, match=r"drawn\.png: expected contours of the image's size, 81×60"
     ):
-        given_contours(tmp_path / "drawn.png", np.zeros((60, 81, 3), np.uint8))
+        contours_from_user(tmp_path / "drawn.png", np.zeros((60, 81, 3), np.uint8))
 
 
 def message(*fields):
@@ -134,11 +134,11 @@ def test_contours_by_an_onnx_model(tmp_path):
     (tmp_path / "mean.onnx").write_bytes(tiny_onnx())
     image = np.zeros((40, 50, 3), np.uint8)
     image[:, 24:26] = 255
-    strength, _ = given_contours(tmp_path / "mean.onnx", image)
+    strength, _ = contours_from_user(tmp_path / "mean.onnx", image)
     np.testing.assert_allclose(strength, image[..., 0] / 255.0, atol=1e-6)
     (tmp_path / "bad.onnx").write_bytes(b"nothing of the kind")
     with pytest.raises(FileError, match=r"bad\.onnx: OpenCV cannot run"):
-        given_contours(tmp_path / "bad.onnx", image)
+        contours_from_user(tmp_path / "bad.onnx", image)
 
 
 def test_the_hierarchy_respects_a_given_strength():

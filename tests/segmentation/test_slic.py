@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.images.colour import lab_planes
-from slanted.segmentation.slic import _grid, _grid_labels, slic
+from slanted.segmentation.slic import _grid, _grid_cells, slic
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
@@ -99,7 +99,7 @@ def test_means_equal_numpys(seed, height, width, cells):
 @given(st.integers(0, 2**32 - 1), st.floats(0.5, 20))
 def test_planes_equal_numpys_least_squares(seed, reach):
     lab, disparity, columns, rows, centres, planes = random_case(seed, 14, 16, 3, 2)
-    labels = _grid_labels(columns, rows)
+    labels = _grid_cells(columns, rows)
     before = centres.copy()
     expected = np.array(
         [

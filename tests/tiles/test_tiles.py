@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slanted import Result, Settings, estimate, read_disparity, read_image
 from slanted.errors import InputError
 from slanted.images.census import census_of_pair
-from slanted.images.checks import grey_pair
+from slanted.images.colour import grey_pair
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
 from slanted.model.evidence import Evidence

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slanted.errors import InputError
-from slanted.images.disparity_map import as_disparity_map
+from slanted.images.checks import as_disparity_map
 
 OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
 D1_PIXELS = 3.0

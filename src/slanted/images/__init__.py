@@ -1,4 +1,4 @@
-"""What an image is: checked at the door, grey, 8 bit, Lab, census words, disparity maps."""
+"""Images: checks, conversions (grey, 8 bit, Lab) and census words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Census words: what a pixel looks like, whatever the exposure (Zabih & Woodfill, ECCV 1994)."""
+"""Census words: which neighbours of a pixel are darker than it (Zabih & Woodfill, ECCV 1994).
+
+They do not depend on exposure or gain.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,20 @@ from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
     from slanted.images import GreyPair
-    from slanted.images.census_kernels import Bytes, Words
+    from slanted.images.census_kernels import Words
+    from slanted.runtime.arrays import Bytes
 
 
 @dataclass(frozen=True, eq=False)
 class CensusPair:
-    """The census words of both views, (H, W) each: which neighbours are darker than the pixel."""
+    """The census words of both views, (H, W) each."""
 
     left: Words
     right: Words
 
 
 def census_of_pair(grey: GreyPair) -> CensusPair:
-    """Return the census words of an 8-bit grey pair, from `slanted.images.checks.grey_pair`."""
+    """Return the census words of an 8-bit grey pair, from `slanted.images.colour.grey_pair`."""
     return CensusPair(*(census_words(view) for view in grey))
 
 

@@ -1,4 +1,4 @@
-"""Numba kernels of census words: how they are made, and how many of their bits are set."""
+"""Numba kernels that make census words and count their set bits."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from numba import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Bytes
 from slanted.runtime.kernel import kernel
 
-Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Gradients = NDArray[np.int16]
 
 CENSUS_X, CENSUS_Y = 4, 3
-"""Radii of the census window: 9×7 pixels are 62 neighbours, which fit a word of 64 bits."""
+"""Radii of the census window: its 9×7 pixels have 62 neighbours, which fit a 64-bit word."""
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def popcount(_: Any, word: Any) -> Any:
-    """Count the bits of a word that are set, by the processor's own instruction."""
+    """Count the set bits of a word with the processor's instruction."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         function = builder.module.declare_intrinsic("llvm.ctpop", [arguments[0].type])
@@ -34,25 +34,25 @@ def _popcount_in_python(word: Any) -> int:
     return int(word).bit_count()
 
 
-if config.DISABLE_JIT:  # kernels are plain Python then, and an intrinsic is not
+if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
     popcount = _popcount_in_python  # type: ignore[assignment,unused-ignore]
 
 
 @kernel
 def census_rows(padded: Bytes, first: int, last: int, census: Words) -> None:
-    """Write which neighbours of each pixel are darker than it (Zabih & Woodfill 1994).
+    """Write the census words of some rows (Zabih & Woodfill 1994).
 
     Parameters
     ----------
     padded
-        Grey image with `CENSUS_Y` rows and `CENSUS_X` columns more on each side.
+        Grey image with `CENSUS_Y` extra rows and `CENSUS_X` extra columns on each side.
     first, last
         Rows to write.
     census
-        (H, W) words; bit i belongs to the i-th neighbour in raster order.
+        (H, W) words, output: bit i is set if the i-th neighbour in raster order is darker.
     """
     width = census.shape[1]
-    # Eight neighbours at a time, in bytes: four times as many lanes as words have.
+    # Eight neighbours at a time, in bytes: a vector register holds more bytes than words.
     bits = np.empty((8, width), np.uint8)
     for y in range(first, last):
         bits[:] = 0

@@ -1,4 +1,4 @@
-"""Images as matchers want them."""
+"""Checks of the images and disparity maps that users pass in."""
 
 from __future__ import annotations
 
@@ -6,42 +6,50 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from slanted.errors import InputError, SlantedWarning
+from slanted.images.colour import as_grey
+from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
-    from slanted.images import GreyPair, Image
+    from slanted.images import Image
 
 NAMES = ("left", "right")
-"""What messages call the images unless their files are known."""
+"""What messages call the images if their files are not known."""
 SMALLEST_SIDE = 8
-"""No matcher can say anything of an image smaller than its window."""
+"""Width and height, in pixels, below which an image is smaller than the matchers' windows."""
 
 
 def check_image(name: str, image: Any) -> Image:
     """Return the image if it is grey or RGB of 8 or 16 bit, or raise an InputError naming it."""
     if not isinstance(image, np.ndarray):
         raise InputError(f"{name}: expected a NumPy array, got {type(image).__name__}")
+    checked = check_channels(name, image)
+    if min(checked.shape[:2]) < SMALLEST_SIDE:
+        raise InputError(
+            f"{name}: expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got "
+            f"{size_text(checked)}"
+        )
+    return checked
+
+
+def check_channels(name: str, image: NDArray[Any]) -> Image:
+    """Return the image if its channels and type are those of an image, whatever its size."""
     channels_fit = image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 3)
     if not channels_fit or image.dtype not in (np.uint8, np.uint16):
         raise InputError(
             f"{name}: expected a grey (H, W) or RGB (H, W, 3) image of type uint8 or uint16, got "
             f"shape {image.shape} of type {image.dtype}; convert it first"
         )
-    if min(image.shape[:2]) < SMALLEST_SIDE:
-        raise InputError(
-            f"{name}: expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got "
-            f"{size_text(image)}"
-        )
     return image
 
 
 def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[Image, Image]:
-    """Return both images if they can be matched, or raise an InputError naming what does not fit.
+    """Return both images if they can be matched, or raise an InputError that says why not.
 
-    A grey image beside a colour one is accepted with a warning: the colour one is made grey.
-    `names` are what errors and warnings call the images, such as their files.
+    If one image is grey and the other in colour, both become grey, with a warning. `names` are what
+    messages call the images, such as their files.
     """
     left, right = check_image(names[0], left), check_image(names[1], right)
     if left.shape[:2] != right.shape[:2]:
@@ -57,8 +65,8 @@ def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[I
     if left.ndim != right.ndim:
         colour, grey = names if left.ndim == 3 else names[::-1]
         warnings.warn(
-            f"{colour}: is in colour, but {grey} is grey, so that both are taken as grey; give "
-            "both in colour if you have them",
+            f"{colour}: is in colour, but {grey} is grey, so both are used as grey; give both in "
+            "colour if you have them",
             SlantedWarning,
             stacklevel=2,
         )
@@ -66,40 +74,50 @@ def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[I
     return left, right
 
 
-def as_grey(image: Image) -> Image:
-    """Return the luma (ITU-R BT.601) of an RGB image, or the grey image itself."""
-    if image.ndim == 2:
-        return image
-    import cv2
+def as_disparity_map(
+    array: ArrayLike, argument: str, shape: tuple[int, ...] | None = None
+) -> Floats:
+    """Return a float64 copy of a disparity map in which everything that is not finite is NaN.
 
-    grey: Image = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    return grey
+    Parameters
+    ----------
+    array
+        What the caller passed.
+    argument
+        Its name, for error messages.
+    shape
+        Height and width that it must have, those of the argument `disparity`; None accepts any.
 
-
-def as_8_bit(left: Image, right: Image) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Reduce a 16-bit pair to 8 bit with one scale for both.
-
-    The scale is the pair's own 99.9 % quantile, not 65535: cameras store 10 or 12 bit in 16, and a
-    division by 256 would leave such images black.
+    Raises
+    ------
+    InputError
+        If the array is not an (H, W) map of real numbers, or is empty or of another size.
     """
-    if left.dtype == np.uint8:
-        return left, right  # type: ignore[return-value]
-    both = np.concatenate([left.reshape(-1), right.reshape(-1)])
-    white = max(1.0, float(np.quantile(both, 0.999)))
-
-    def reduced(image: Image) -> NDArray[np.uint8]:
-        scaled = np.minimum(image * np.float32(255.0 / white) + np.float32(0.5), np.float32(255.0))
-        return np.asarray(scaled, np.uint8)
-
-    return reduced(left), reduced(right)
-
-
-def grey_pair(left: Image, right: Image) -> GreyPair:
-    """Return a pair of any kind as 8-bit grey images."""
-    one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
-    return one, other
+    values: NDArray[Any] = np.asarray(array)
+    if values.ndim != 2 or values.size == 0:
+        raise InputError(
+            f"{argument}: expected a non-empty (rows, columns) array, got shape {values.shape}; "
+            "pass one channel of one view."
+        )
+    if values.dtype.kind not in "fiu":
+        raise InputError(
+            f"{argument}: expected disparities in pixels as real numbers, got {values.dtype}; "
+            "convert it to float32 with NaN where unknown."
+        )
+    if shape is not None and values.shape != shape:
+        raise InputError(
+            f"{argument}: expected the size of disparity, {shape[0]} rows x {shape[1]} columns, "
+            f"got {values.shape[0]} rows x {values.shape[1]} columns; pass maps of one frame at "
+            "one resolution."
+        )
+    # Float64 represents the difference of two float32 disparities exactly enough for thresholds.
+    exact = values.astype(np.float64)
+    infinite = np.isinf(exact)
+    if infinite.any():  # rare, and writing through a mask takes longer than this test
+        exact[infinite] = np.nan
+    return exact
 
 
 def size_text(image: NDArray[Any]) -> str:
-    """Say an image's size as people do, width first."""
+    """Return an image's size as ``width×height``."""
     return f"{image.shape[1]}×{image.shape[0]}"

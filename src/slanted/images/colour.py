@@ -1,26 +1,62 @@
-"""Images as segmentation wants them."""
+"""Conversions of images: to 8 bit, grey, RGB and Lab."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.images.checks import as_8_bit
+from slanted.runtime.arrays import Bytes
 
 if TYPE_CHECKING:
-    from slanted.images import Image
+    from slanted.images import GreyPair, Image
 
 
-def as_rgb8(image: Image) -> NDArray[np.uint8]:
-    """Return (H, W, 3) 8-bit RGB of any image that slanted reads."""
+def as_grey(image: Image) -> Image:
+    """Return the luma (ITU-R BT.601) of an RGB image, or the grey image itself."""
+    if image.ndim == 2:
+        return image
+    import cv2
+
+    grey: Image = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    return grey
+
+
+def as_8_bit(left: Image, right: Image) -> tuple[Bytes, Bytes]:
+    """Reduce a 16-bit pair to 8 bit with one scale for both images.
+
+    White is the pair's 99.9 % quantile, not 65535: cameras store 10 or 12 bits in 16, and dividing
+    by 256 would leave such images almost black.
+    """
+    if left.dtype == np.uint8:
+        return left, right  # type: ignore[return-value]
+    both = np.concatenate([left.reshape(-1), right.reshape(-1)])
+    white = max(1.0, float(np.quantile(both, 0.999)))
+
+    def reduced(image: Image) -> Bytes:
+        scaled = np.minimum(image * np.float32(255.0 / white) + np.float32(0.5), np.float32(255.0))
+        return np.asarray(scaled, np.uint8)
+
+    return reduced(left), reduced(right)
+
+
+def grey_pair(left: Image, right: Image) -> GreyPair:
+    """Return a pair of any kind as 8-bit grey images."""
+    one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
+    return one, other
+
+
+def as_rgb8(image: Image) -> Bytes:
+    """Return any image that slanted accepts as (H, W, 3) 8-bit RGB."""
+    import cv2
+
     eight, _ = as_8_bit(image, image)
     return cv2.cvtColor(eight, cv2.COLOR_GRAY2RGB) if eight.ndim == 2 else eight
 
 
-def lab_planes(image: Image) -> NDArray[np.uint8]:
-    """Return (3, H, W) 8-bit Lab planes, L stretched to 0 … 255, a and b shifted by 128."""
+def lab_planes(image: Image) -> Bytes:
+    """Return (3, H, W) 8-bit Lab planes: L stretched to 0 … 255, a and b shifted by 128."""
+    import cv2
+
     lab = cv2.cvtColor(np.ascontiguousarray(as_rgb8(image)), cv2.COLOR_RGB2LAB)
     return np.ascontiguousarray(lab.transpose(2, 0, 1))

@@ -1,9 +1,9 @@
-"""The initial disparity D(p) on the pixels F where one was found (paper §3.1).
+"""The initial disparity D(p) on the pixels F where a match was found (paper §3.1).
 
-A matcher is a function ``match(left, right, searched, settings) -> disparity``; it gets an 8-bit
+A matcher is a function ``match(left, right, searched, settings) -> disparity``. It gets an 8-bit
 pair of equal size and a `DisparityRange`, and returns float32 pixels with NaN outside F. It may
-return ``(disparity, confidence)`` instead, the latter from 0 to 1. To add one, write it in a file
-of its own and `register_matcher` it; it is then a value of ``matching.method``.
+return ``(disparity, confidence)`` instead, with a confidence from 0 to 1. To add a matcher, write
+it in a module of its own and `register_matcher` it; it is then a value of ``matching.method``.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from slanted.errors import InputError
 from slanted.settings.matching import MATCHERS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from slanted.images import Image
+    from slanted.runtime.arrays import DisparityMap
     from slanted.settings import MatchingSettings
 
-    Disparity = NDArray[np.float32]
-    Confidence = NDArray[np.float32]
     MatchFunction = Callable[
         [Image, Image, "DisparityRange", MatchingSettings],
-        Disparity | tuple[Disparity, Confidence],
+        DisparityMap | tuple[DisparityMap, DisparityMap],
     ]
 
 
 @dataclass(frozen=True)
 class DisparityRange:
-    """Disparities ``low <= d < high``, in pixels."""
+    """The disparities ``low <= d < high``, in pixels.
+
+    Examples
+    --------
+    >>> len(DisparityRange(-16, 48))
+    64
+    """
 
     low: int
     high: int
@@ -49,7 +51,7 @@ class DisparityRange:
         return self.high - self.low
 
 
-# Modules are named, not imported: the names are needed by `--help`, the code only by a run.
+# Modules are named, not imported: `--help` needs the names, and only a run needs the code.
 _MATCHERS: dict[str, MatchFunction | str] = {
     "sgbm": "slanted.matching.sgbm",
     "census": "slanted.matching.census_sgm",
@@ -62,24 +64,24 @@ def matcher_names() -> tuple[str, ...]:
 
 
 def register_matcher(name: str, match: MatchFunction) -> None:
-    """Make a matcher of your own known by a name.
+    """Register a matcher of your own.
 
     Parameters
     ----------
     name
-        The value of ``matching.method`` that selects it; may not be taken.
+        The value of ``matching.method`` that selects it; it must be new.
     match
-        The function; see the module's description.
+        The matcher; see `slanted.matching`.
 
     Examples
     --------
     >>> import numpy as np
     >>> import slanted
-    >>> def flat(left, right, searched, settings):
-    ...     return np.full(left.shape[:2], 5.0, np.float32)
-    >>> slanted.register_matcher("flat", flat)
-    >>> slanted.Settings().with_text({"matching.method": "flat"}).matching.method
-    'flat'
+    >>> def level(left, right, searched, settings):
+    ...     return np.full(left.shape[:2], searched.low, np.float32)
+    >>> slanted.register_matcher("level", level)
+    >>> "level" in matcher_names()
+    True
     """
     if name in _MATCHERS:
         raise InputError(f"name: the matcher {name!r} exists already; choose another name")
@@ -89,7 +91,7 @@ def register_matcher(name: str, match: MatchFunction) -> None:
 
 def match(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
-) -> Disparity:
+) -> DisparityMap:
     """Match a rectified pair with the matcher that the settings name.
 
     Parameters
@@ -99,22 +101,32 @@ def match(
     settings
         Section ``matching`` of the settings.
     searched
-        The disparities to search; by default those of the settings, or found from the pair.
+        The disparities to search; by default those of the settings, or estimated from the pair.
 
     Returns
     -------
     disparity
-        Of the left image, float32 pixels, NaN where no match was found.
+        (H, W) disparity of the left image, float32 pixels, NaN where no match was found.
+
+    Examples
+    --------
+    >>> from slanted.settings import MatchingSettings
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=24, seed=1)
+    >>> match(scene.left, scene.right, MatchingSettings(), DisparityRange(0, 32)).shape
+    (64, 96)
     """
     return find_matches(left, right, settings, searched)[0]
 
 
 def find_matches(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
-) -> tuple[Disparity, Confidence | None]:
-    """Match a pair as `match` does, and return the matcher's confidence too if it has one."""
-    from slanted.images.checks import as_8_bit, check_pair
+) -> tuple[DisparityMap, DisparityMap | None]:
+    """Match a pair as `match` does; also return the matcher's confidence, or None."""
+    from slanted.images.checks import check_pair
+    from slanted.images.colour import as_8_bit
     from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.out_of_view import drop_impossible
 
     left, right = check_pair(left, right)
     left8, right8 = as_8_bit(left, right)
@@ -125,29 +137,9 @@ def find_matches(
 
 def run_matcher(
     left: Image, right: Image, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[Disparity, Confidence | None]:
-    """Return what the matcher itself finds in an 8-bit pair."""
+) -> tuple[DisparityMap, DisparityMap | None]:
+    """Return the matcher's own disparity and confidence of an 8-bit pair."""
     found = _MATCHERS[settings.method]
     function: Any = import_module(found).match if isinstance(found, str) else found
     answer = function(left, right, searched, settings)
     return answer if isinstance(answer, tuple) else (answer, None)
-
-
-def drop_impossible(
-    disparity: Disparity, confidence: Confidence | None, settings: MatchingSettings
-) -> tuple[Disparity, Confidence | None]:
-    """Make unknown, in place, what lies outside the right image or is most likely a stray."""
-    import numpy as np
-
-    from slanted.matching.out_of_view import drop_out_of_view
-
-    # Matchers pad the right image; what matches outside it is made up.
-    width = disparity.shape[1]
-    match_column = np.arange(width, dtype=np.float32) - disparity
-    outside = (match_column < 0) | (match_column > width - 1)
-    disparity[outside] = np.nan
-    if settings.out_of_view:
-        drop_out_of_view(disparity, settings.out_of_view / 100)
-    if confidence is not None:
-        confidence[np.isnan(disparity)] = 0.0
-    return disparity, confidence

@@ -1,8 +1,8 @@
-"""Semi-global matching on census and gradient costs: faster and better than OpenCV's.
+"""Semi-global matching on census and gradient costs, faster and more accurate than OpenCV's.
 
 The cost of a pixel and a disparity is the Hamming distance of census words (Zabih & Woodfill, ECCV
-1994) and the difference of capped x-gradients, averaged over 5×5 pixels; it is summed along 4, 8
-or 16 paths with penalties that follow the grey image (Hirschmüller, "Stereo Processing by
+1994) plus the difference of capped x-gradients, averaged over 5×5 pixels. It is summed along 4, 8
+or 16 paths with penalties that depend on grey differences (Hirschmüller, "Stereo Processing by
 Semiglobal Matching and Mutual Information", PAMI 2008). The result is the same, byte by byte, for
 any number of threads.
 """
@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.images.checks import as_grey
+from slanted.images.colour import as_grey
 from slanted.matching.interpolation import interpolate_background
-from slanted.matching.sgm_paths import make_costs, sum_paths
-from slanted.matching.volumes import volume
+from slanted.matching.sgm_paths import make_costs, sum_paths, volume
 from slanted.matching.winner_kernels import (
     AGREES,
     MISMATCHED,
@@ -28,72 +26,64 @@ from slanted.matching.winner_kernels import (
     agreement_rows,
     winner_rows,
 )
+from slanted.runtime.arrays import Bytes, DisparityMap, Flags
 from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
-    from slanted.matching.sgm_paths import Grey
     from slanted.settings import MatchingSettings
 
 BYTES_A_CELL = 2
-"""Of a pixel and a disparity: a sum of 16 bits."""
+"""Memory per pixel and disparity: a sum of 16 bits."""
 BAND_BYTES = 1536 * 2**20
-"""Larger volumes are cut into horizontal bands."""
+"""Memory above which a volume is cut into horizontal bands."""
 OVERLAP = 64
-"""Rows that a band sees beyond each of its ends; paths have forgotten their start by then."""
+"""Rows that a band sees beyond each of its ends; by then paths do not depend on their start."""
 FIXED_POINT = 16
-"""The speckle filter sees sixteenths of a pixel, less for ranges that would not fit 16 bits."""
+"""The speckle filter works on 1/16 pixel, or coarser for ranges that would not fit 16 bits."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What the matcher knows beside the disparity.
+    """The disparity of the matcher, and why pixels have none."""
 
-    Parameters
-    ----------
-    disparity
-        (H, W) float32 pixels, NaN where unknown.
-    confidence
-        (H, W) float32, 0 to 1: the share by which the runner up's cost exceeds the winner's, 0
-        where the disparity is unknown.
-    occluded, mismatched
-        (H, W) bool: pixels that fail the left-right check because the right image does not see
-        them, and because they were matched wrongly.
-    """
-
-    disparity: NDArray[np.float32]
-    confidence: NDArray[np.float32]
-    occluded: NDArray[np.bool_]
-    mismatched: NDArray[np.bool_]
+    disparity: DisparityMap
+    """(H, W) pixels, NaN where unknown."""
+    confidence: DisparityMap
+    """(H, W) 1 − winner's cost / runner up's cost; 0 where the disparity is unknown."""
+    occluded: Flags
+    """(H, W) pixels that fail the left-right check because the right image does not see them."""
+    mismatched: Flags
+    """(H, W) pixels that fail the left-right check because they were matched wrongly."""
 
 
 def match(
-    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
+) -> tuple[DisparityMap, DisparityMap]:
     """Match an 8-bit pair; see `slanted.matching` for the interface."""
     found = match_details(left, right, searched, settings)
     return found.disparity, found.confidence
 
 
 def match_details(
-    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> Details:
-    """Match an 8-bit pair and tell how sure each match is and why others failed.
+    """Match an 8-bit pair; also return the confidence of matches and why others failed.
 
     Parameters
     ----------
     left, right
-        Grey or RGB images of equal size.
+        Bytes or RGB images of equal size.
     searched
         The disparities to search.
     settings
-        Section ``matching``, of which ``matching.census`` is this matcher's.
+        Section ``matching``, whose subsection ``census`` is this matcher's.
 
     Notes
     -----
-    Pairs whose volumes would exceed `BAND_BYTES` are matched in bands of rows that overlap. This
-    is an approximation near the seams, where paths start anew `OVERLAP` rows away. The bands follow
-    from the size and the range alone.
+    Pairs whose volumes would exceed `BAND_BYTES` are matched in overlapping bands of rows. This is
+    an approximation near the seams, where paths start `OVERLAP` rows away. The bands depend on the
+    image size and the range only.
     """
     left, right = _grey(left), _grey(right)
     shape = left.shape
@@ -114,17 +104,15 @@ def match_details(
 
 
 def match_rows(
-    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Match one band of an 8-bit pair, as `match_details` does before it cleans up the whole."""
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
+) -> tuple[DisparityMap, DisparityMap]:
+    """Match one band of an 8-bit pair as `match_details` does, without the clean-up."""
     band = _match_band(_grey(left), _grey(right), searched, settings)
     return band.disparity, band.confidence
 
 
-def clean_up(
-    disparity: NDArray[np.float32], searched: DisparityRange, settings: MatchingSettings
-) -> None:
-    """Drop speckles and take medians, in place."""
+def clean_up(disparity: DisparityMap, searched: DisparityRange, settings: MatchingSettings) -> None:
+    """Drop speckles and apply the median filter, in place."""
     if settings.speckle_size:
         drop_speckles(disparity, searched, settings.speckle_size, settings.speckle_range)
     if settings.census.median:
@@ -132,7 +120,7 @@ def clean_up(
 
 
 def bands(height: int, width: int, disparities: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows that each band answers for, and those that it sees."""
+    """Yield the rows whose disparity each band gives, and the rows that it sees."""
     rows = max(BAND_BYTES // (width * disparities * BYTES_A_CELL), 3 * OVERLAP)
     count = 1 if height <= rows else -(-height // (rows - 2 * OVERLAP))
     for k in range(count):
@@ -140,10 +128,8 @@ def bands(height: int, width: int, disparities: int) -> Iterator[tuple[slice, sl
         yield slice(first, last), slice(max(first - OVERLAP, 0), min(last + OVERLAP, height))
 
 
-def drop_speckles(
-    disparity: NDArray[np.float32], searched: DisparityRange, size: int, step: int
-) -> None:
-    """Make small patches of like disparity unknown, in place."""
+def drop_speckles(disparity: DisparityMap, searched: DisparityRange, size: int, step: int) -> None:
+    """Make small patches of similar disparity unknown, in place."""
     scale = max(1, min(FIXED_POINT, 32000 // len(searched)))
     fixed = np.empty(disparity.shape, np.int16)
 
@@ -160,8 +146,8 @@ def drop_speckles(
     share(len(fixed), dropped)
 
 
-def take_medians(disparity: NDArray[np.float32], side: int) -> None:
-    """Replace known disparities by medians, in place; holes count as the background beside them."""
+def take_medians(disparity: DisparityMap, side: int) -> None:
+    """Replace known disparities by medians, in place; holes count as background."""
     known = np.isfinite(disparity)
     if not known.any():
         return
@@ -175,12 +161,12 @@ def take_medians(disparity: NDArray[np.float32], side: int) -> None:
     share(len(filled), some)
 
 
-def _grey(image: Grey) -> Grey:
+def _grey(image: Bytes) -> Bytes:
     return np.ascontiguousarray(as_grey(image), np.uint8)
 
 
 def _match_band(
-    left: Grey, right: Grey, searched: DisparityRange, settings: MatchingSettings
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> Details:
     low, high, shape = searched.low, searched.high, left.shape
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)

@@ -1,7 +1,7 @@
-"""Numba kernels of the matching cost: the cost volume made of census words and gradients.
+"""Numba kernels of the matching cost: the cost volume from census words and gradients.
 
-All walk rows ``first <= y < last`` of whole images, so that threads may share the rows; each row's
-result depends on the images only, never on how the rows were shared.
+Each call does the rows ``first <= y < last``, so that threads can share them; a row's result does
+not depend on how rows are shared.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.images.census_kernels import Bytes, Gradients, Words, popcount
+from slanted.images.census_kernels import Gradients, Words, popcount
+from slanted.runtime.arrays import Bytes
 from slanted.runtime.kernel import kernel
 
 BOX = 2
-"""Radius of the box over which costs are averaged."""
+"""Radius, in pixels, of the box over which costs are averaged."""
 BOX_SIDE = 2 * BOX + 1
 DIVIDE_FACTOR, DIVIDE_SHIFT = np.uint32(41944), np.uint32(20)
-"""``(n · 41944) >> 20`` is ``n // 25`` for all n up to 25 · 255; a division would not vectorise."""
+"""``(n · 41944) >> 20`` is ``n // 25`` for all n up to 25 · 255; divisions do not vectorise."""
 
 
 @kernel
@@ -37,24 +38,25 @@ def cost_rows(
     Parameters
     ----------
     left_census, right_census
-        (H, W) words of `census_rows`.
+        (H, W) census words.
     left_gradient, right_gradient
         (H, W) capped x-gradients.
     low
-        Disparity of the volume's first layer.
+        Disparity of the volume's first layer, in pixels.
     census_weight, gradient_weight
-        Cost of a bit and of a grey level; no pixel's cost may exceed 255.
+        Cost of a differing bit and of a grey level; the cost of a pixel must not exceed 255.
     first, last
         Rows to write.
     cost
-        (rows, W, D). Images go on beyond their borders with the border's values.
+        (rows, W, D) costs, output. Images are extended beyond their borders by the border's
+        values.
     """
     height, width = left_census.shape
     count = cost.shape[2]
     pixel_costs = np.empty((width, count), np.uint8)
-    ring = np.zeros((BOX_SIDE, width, count), np.uint16)  # the last rows' horizontal sums
-    total = np.zeros((width, count), np.uint16)  # of the ring
-    # A row of the right image, mirrored, so that a rising disparity walks it forward.
+    ring = np.zeros((BOX_SIDE, width, count), np.uint16)  # horizontal sums of the last rows
+    total = np.zeros((width, count), np.uint16)  # sum of the ring
+    # A mirrored row of the right image, which a rising disparity walks forward.
     mirrored_census = np.empty(width + count, np.uint64)
     mirrored_gradient = np.empty(width + count, np.int16)
     for y in range(first - BOX, last + BOX):
@@ -82,8 +84,8 @@ def cost_rows(
 
 @kernel
 def _pixel_costs(
-    word: np.uint64,
-    words: Words,
+    left_word: np.uint64,
+    right_words: Words,
     gradient: np.int16,
     gradients: Gradients,
     start: np.uint64,
@@ -92,18 +94,18 @@ def _pixel_costs(
     costs: Bytes,
     x: np.uint64,
 ) -> None:
-    # Unsigned positions instead of slices, which would count references for each pixel.
+    # Unsigned indices instead of slices, which would count references for each pixel.
     for k in range(costs.shape[1]):
         d = np.uint64(k)
         step = np.int16(gradient - gradients[start + d])
         step = step if step >= 0 else np.int16(-step)
-        bits = np.uint8(popcount(word ^ words[start + d]))
+        bits = np.uint8(popcount(left_word ^ right_words[start + d]))
         costs[x, d] = np.uint8(bits * census_weight + np.uint8(step) * gradient_weight)
 
 
 @kernel
 def _slide(pixel_costs: Bytes, oldest: NDArray[np.uint16], total: NDArray[np.uint16]) -> None:
-    """Put a row's horizontal sums in the place of the oldest row's, and correct the total."""
+    """Replace the oldest row's horizontal sums by those of a new row, and update the total."""
     width, count = pixel_costs.shape
     for k in range(width):
         x = np.uint64(k)

@@ -1,32 +1,32 @@
-"""Which disparities to search: as told, or found from the pair."""
+"""The range of disparities to search: from the settings, or estimated from the pair."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.images.checks import as_8_bit, as_grey
+from slanted.images.colour import as_8_bit, as_grey
 from slanted.matching import DisparityRange
+from slanted.runtime.arrays import Bytes
 
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.settings import MatchingSettings
 
 COARSE_WIDTH = 400
-"""Width, in pixels, at which the range is looked for."""
+"""Width, in pixels, to which images are reduced to estimate the range."""
 SUPPORT = 5e-4
-"""Share of the image that must match at or above a disparity for it to count as seen."""
+"""Share of the image that must match at a disparity or above for the range to include it."""
 MARGIN = 1.1
-"""The coarse map is rough, and nearer things may be too thin to show in it."""
+"""Factor on the range: the coarse map is rough and misses near things that are thin."""
 STEP = 16
-"""Ranges found are multiples of this, as OpenCV's matcher wants them."""
+"""Estimated ranges are multiples of this, as OpenCV's matcher requires."""
 
 
 def disparity_range(left: Image, right: Image, settings: MatchingSettings) -> DisparityRange:
-    """Return the range of the settings, its end found from the pair if it is auto."""
+    """Return the range of the settings; its end is estimated from the pair if it is auto."""
     width = left.shape[1]
     low, high = settings.min_disparity, settings.max_disparity
     if high is None:
@@ -40,12 +40,12 @@ def disparity_range(left: Image, right: Image, settings: MatchingSettings) -> Di
     return DisparityRange(low, high)
 
 
-def find_range(left: NDArray[np.uint8], right: NDArray[np.uint8], low: int) -> int:
-    """Return how many disparities from `low` on cover what a coarse match of the pair shows.
+def find_range(left: Bytes, right: Bytes, low: int) -> int:
+    """Return how many disparities from `low` on cover the matches of a reduced pair.
 
-    Not in the paper, which leaves the range to the matcher. The pair is matched at a small size
-    over half the image's width; the largest disparity that a small share of the pixels reaches,
-    with a margin, ends the range.
+    Not in the paper, which leaves the range to the matcher. The reduced pair is matched over half
+    its width. The range ends, with a margin, at the largest disparity that the share `SUPPORT` of
+    the pixels reaches.
     """
     import cv2
 
@@ -62,10 +62,9 @@ def find_range(left: NDArray[np.uint8], right: NDArray[np.uint8], low: int) -> i
     settings = MatchingSettings(
         speckle_size=50, speckle_range=1, sgbm=SgbmSettings(mode="3way", block_size=5)
     )
-    coarse = match(
-        small[0], small[1], DisparityRange(start, start + max(1, size[0] // 2)), settings
-    )
-    # Matches with the matcher's padding, left of the right image, are made up.
+    searched = DisparityRange(start, start + max(1, size[0] // 2))
+    coarse = match(small[0], small[1], searched, settings)
+    # Matches with the matcher's padding, left of the right image, are meaningless.
     coarse[np.arange(size[0]) - coarse < 0] = np.nan
     known = np.sort(coarse[np.isfinite(coarse)])
     needed = max(1, int(SUPPORT * coarse.size))

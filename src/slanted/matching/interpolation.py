@@ -1,28 +1,27 @@
-"""Filling the holes of a sparse result as the KITTI benchmark does before it scores one."""
+"""Interpolation of sparse disparity maps, as in the KITTI benchmark."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from slanted.errors import InputError
-from slanted.images.disparity_map import as_disparity_map
+from slanted.images.checks import as_disparity_map
+from slanted.runtime.arrays import DisparityMap
 from slanted.runtime.kernel import kernel
 from slanted.runtime.threads import share
 
 
-def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def interpolate_background(disparity: ArrayLike) -> DisparityMap:
     """Fill every unknown pixel with the farther of its known neighbours in the row.
 
-    This is ``interpolateBackground`` of the KITTI stereo development kit: a hole is taken for
-    an occlusion, so what is seen beyond it belongs to the background, the smaller disparity.
+    This is ``interpolateBackground`` of the KITTI stereo development kit. It takes a hole for an
+    occlusion and fills it with the background, the smaller disparity.
 
     1. Along each row, a hole between two known pixels takes the smaller of the two; a hole at the
        left or right border takes the nearest known pixel of the row.
-    2. A row with nothing known takes, column by column, the first known row below it at the top of
-       the map and the last known row above it at the bottom. The development kit leaves such a row
-       unknown in the middle of the map; here it takes the smaller of the rows above and below, the
-       rule of step 1.
+    2. Rows without any known pixel are filled in the same way along the columns. (The development
+       kit fills them only at the top and the bottom of the map.)
 
     Parameters
     ----------
@@ -31,7 +30,8 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
     Returns
     -------
-    (H, W) float32 map without NaN; known pixels keep their value.
+    dense
+        (H, W) float32 map without NaN; known pixels keep their values.
 
     Raises
     ------
@@ -42,6 +42,12 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
     ----------
     .. [1] A. Geiger, P. Lenz, R. Urtasun, "Are we ready for autonomous driving? The KITTI vision
        benchmark suite", CVPR 2012; development kit, ``io_disp.h``.
+
+    Examples
+    --------
+    >>> from numpy import nan
+    >>> interpolate_background([[nan, 7, nan, nan, 3]])
+    array([[7., 7., 3., 3., 3.]], dtype=float32)
     """
     sparse = as_disparity_map(disparity, "disparity")
     if np.isnan(sparse).all():
@@ -49,7 +55,7 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
             "disparity: expected at least one known pixel to fill the others from, got a map that "
             "is unknown everywhere; check the matcher's disparity range."
         )
-    # After the first pass each row is known or unknown as a whole, so one along columns suffices.
+    # Each row is now known or unknown as a whole, so one pass along columns suffices.
     dense = sparse.astype(np.float32)
     share(len(dense), lambda first, last: _fill_rows(dense[first:last]))
     if np.isnan(dense[:, 0]).any():
@@ -60,8 +66,8 @@ def interpolate_background(disparity: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 @kernel
-def _fill_rows(values: npt.NDArray[np.float32]) -> None:
-    """Step 1 for each row, in place; a row of NaN stays one."""
+def _fill_rows(values: DisparityMap) -> None:
+    """Do step 1 for each row, in place; a row of NaN stays one."""
     height, width = values.shape
     for y in range(height):
         before = -1  # the last known column

@@ -1,28 +1,47 @@
-"""Matches that cannot be: small patches at the left border, where surfaces leave the right view.
+"""Removal of matches that the right view cannot confirm.
 
-A surface of disparity d is seen by both views from column d on; left of that there is nothing to
-match, and what a matcher finds there all the same is farther away, for nearer would be out of view
-too. Such strays stand alone, far off the surface that they belong to, and would tilt its plane.
+A surface of disparity d is seen by both views from column d on. Left of that column there is
+nothing to match. What a matcher finds there is wrong and farther away, because anything nearer
+would be out of view too. Such patches are small, and would tilt the planes fitted to them.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.partition.patch_kernels import count_implausible, find_patches
+from slanted.runtime.arrays import DisparityMap
+
+if TYPE_CHECKING:
+    from slanted.settings import MatchingSettings
 
 STEP = 2.0
-"""Pixels; matches side by side that differ by more are not of one patch, and what is nearer by more
-is another surface."""
+"""Pixels: neighbouring matches that differ by more belong to different patches or surfaces."""
 
 
-def drop_out_of_view(disparity: NDArray[np.float32], share: float) -> None:
-    """Make unknown, in place, patches that are most likely strays.
+def drop_impossible(
+    disparity: DisparityMap, confidence: DisparityMap | None, settings: MatchingSettings
+) -> tuple[DisparityMap, DisparityMap | None]:
+    """Make matches unknown, in place, that lie outside the right image or are probably wrong."""
+    # Matchers pad the right image; matches with the padding are meaningless.
+    width = disparity.shape[1]
+    match_column = np.arange(width, dtype=np.float32) - disparity
+    disparity[(match_column < 0) | (match_column > width - 1)] = np.nan
+    if settings.out_of_view:
+        drop_out_of_view(disparity, settings.out_of_view / 100)
+    if confidence is not None:
+        confidence[np.isnan(disparity)] = 0.0
+    return disparity, confidence
 
-    Those of less than `share` of the image of which more than half lies left of a nearer surface,
-    where that surface is out of the right view. Patches that reach beyond the columns in which this
-    can happen are left alone.
+
+def drop_out_of_view(disparity: DisparityMap, share: float) -> None:
+    """Make small patches at the left border unknown, in place, that are probably wrong.
+
+    A patch is dropped if it has less than `share` of the image's pixels and more than half of it
+    lies left of a nearer surface, where that surface is out of the right view. Patches that extend
+    beyond the columns in which this can happen are kept.
     """
     known = np.isfinite(disparity)
     if not known.any():
@@ -37,5 +56,5 @@ def drop_out_of_view(disparity: NDArray[np.float32], share: float) -> None:
     reaching = patches[:, -1]
     trusted[reaching[reaching >= 0]] = True
     counts = count_implausible(patches, trusted, disparity, STEP)
-    stray = (2 * counts > size) & ~trusted
-    disparity[:, :band][(patches >= 0) & stray[patches]] = np.nan
+    wrong = (2 * counts > size) & ~trusted
+    disparity[:, :band][(patches >= 0) & wrong[patches]] = np.nan

@@ -1,7 +1,7 @@
-"""Is the pair rectified, and in the right order? A check on matched features.
+"""A check, by matched features, that a pair is rectified and its images are not swapped.
 
-Every method that searches along rows fails quietly on a pair whose rows do not agree, so the pair
-is checked before anything else and the user is told the number.
+Every method that searches along rows fails without notice on a pair whose rows do not agree, so the
+vertical offset is measured first and reported.
 """
 
 from __future__ import annotations
@@ -11,56 +11,49 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.errors import RectificationError, SlantedWarning
-from slanted.images.checks import NAMES, as_8_bit, as_grey
+from slanted.images.checks import NAMES
+from slanted.images.colour import as_8_bit, as_grey
+from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.settings import RectificationSettings
 
 FEATURES = 600
+"""Number of ORB features found in each image."""
 LARGEST_WIDTH = 1600
-"""Larger images are reduced to this width, in pixels, to bound the check's time."""
+"""Wider images are reduced to this width, in pixels, to limit the time of the check."""
 LARGEST_DISTANCE = 40
-"""Bits of 256 by which two ORB descriptors of one point may differ; chance alone gives 128 ± 8."""
+"""Largest number of differing bits, of 256, of matched descriptors; by chance it is 128 ± 8."""
 FEWEST_MATCHES = 30
-"""With fewer matches nothing is said: the median would be noise."""
+"""Fewest matches for a verdict; the median of fewer would be noise."""
 SWAPPED_SHARE = 0.8
-"""Share of matches that lie on the wrong side before a pair is called swapped."""
+"""Share of matches of negative disparity above which a pair counts as swapped."""
 
 
 @dataclass(frozen=True)
 class RectificationCheck:
-    """What matched features say of a pair.
-
-    Parameters
-    ----------
-    matches
-        How many features were matched.
-    vertical_offset
-        Median of the absolute row differences, in pixels: the number judged, because a pair turned
-        about its axis has signed differences of median zero.
-    vertical_median
-        Median of the signed row differences left − right, in pixels.
-    vertical_spread
-        Their spread: the median distance from that median, scaled to a standard deviation.
-    backward_share
-        Share of matches with a disparity below zero, or below a negative range's start.
-    """
+    """What the matched features of a pair show."""
 
     matches: int
+    """Number of matched features."""
     vertical_offset: float
+    """Median of the absolute row differences, in pixels. This is the number judged, because a pair
+    rotated about its axis has signed differences of median zero."""
     vertical_median: float
+    """Median of the signed row differences left − right, in pixels."""
     vertical_spread: float
+    """Median distance from `vertical_median`, scaled to a standard deviation, in pixels."""
     backward_share: float
+    """Share of matches with a disparity below zero, or below the start of a negative range."""
 
 
 def measure_rectification(
     left: Image, right: Image, min_disparity: int = 0
 ) -> RectificationCheck | None:
-    """Match ORB features of both images; None if too few match to say anything."""
+    """Match ORB features of both images; return None if too few match for a verdict."""
     offsets = _feature_offsets(left, right)
     if len(offsets) < FEWEST_MATCHES:
         return None
@@ -77,7 +70,7 @@ def measure_rectification(
 def check_rectification(
     left: Image, right: Image, settings: RectificationSettings, min_disparity: int = 0
 ) -> RectificationCheck | None:
-    """Warn of, or refuse, a pair that is not rectified or whose images are swapped.
+    """Warn about, or refuse, a pair that is not rectified or whose images are swapped.
 
     Raises
     ------
@@ -97,7 +90,7 @@ def judge_rectification(
     settings: RectificationSettings,
     names: tuple[str, str] = NAMES,
 ) -> None:
-    """Warn of, or refuse, a pair by what was measured of it; see `check_rectification`.
+    """Warn about, or refuse, a pair by the outcome of `measure_rectification`.
 
     `names` are what messages call the images, such as their files.
     """
@@ -106,7 +99,7 @@ def judge_rectification(
     pair = ", ".join(names)
     if np.array_equal(left, right):
         warnings.warn(
-            f"{pair}: both images are the same, so that every disparity is 0; check the names",
+            f"{pair}: both images are the same, so every disparity is 0; check the names",
             SlantedWarning,
             stacklevel=2,
         )
@@ -135,12 +128,12 @@ def judge_rectification(
         warnings.warn(message, SlantedWarning, stacklevel=2)
 
 
-def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
+def _feature_offsets(left: Image, right: Image) -> Floats:
     """Return (N, 2) differences (column, row) left − right of matched features, in pixels."""
     import cv2
 
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
-    # Both views have the same scale: one level of the pyramid is enough, at a third of the time.
+    # Both views have the same scale, so one pyramid level is enough, at a third of the time.
     finder = cv2.ORB_create(FEATURES, fastThreshold=7, nlevels=1)
     points, descriptors = [], []
     for image in as_8_bit(as_grey(left), as_grey(right)):
@@ -156,5 +149,5 @@ def _feature_offsets(left: Image, right: Image) -> NDArray[np.float64]:
     near = [m for m in matches if m.distance < LARGEST_DISTANCE]
     first = points[0][[m.queryIdx for m in near]]
     second = points[1][[m.trainIdx for m in near]]
-    offsets: NDArray[np.float64] = (first - second).reshape(-1, 2)
+    offsets: Floats = (first - second).reshape(-1, 2)
     return offsets

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.runtime.arrays import Bytes, DisparityMap
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
@@ -24,21 +24,18 @@ FIXED_POINT = 16
 """OpenCV returns disparities in sixteenths of a pixel."""
 LARGEST_DISPARITY = 32767 // FIXED_POINT
 BYTES_A_CELL = 4
-"""Of a pixel and a disparity in mode hh: a cost and a sum of 16 bits each."""
+"""Memory per pixel and disparity in mode hh: a cost and a sum of 16 bits each."""
 LARGEST_COST = 32767
-"""OpenCV keeps both in 16 bits and wraps around without a word."""
+"""Largest path cost that fits OpenCV's 16 bits, which wrap around without an error."""
 
 
 def match(
-    left: NDArray[np.uint8],
-    right: NDArray[np.uint8],
-    searched: DisparityRange,
-    settings: MatchingSettings,
-) -> NDArray[np.float32]:
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
+) -> DisparityMap:
     """Match an 8-bit pair; see `slanted.matching` for the interface.
 
-    OpenCV leaves a band at the left border (and at the right one for negative disparities)
-    unmatched; both images are padded by their edge so that the whole left image is matched.
+    OpenCV leaves a band at the left border unmatched (and at the right one for negative
+    disparities), so both images are padded by repeating their border pixels.
     """
     p1, p2 = penalties(settings.sgbm, 1 if left.ndim == 2 else 3)
     if max(-searched.low, searched.high - 1) > LARGEST_DISPARITY:
@@ -47,7 +44,7 @@ def match(
             f"matcher sgbm, got {searched.low} to {searched.high}; narrow the range, reduce the "
             f"images or use another matcher"
         )
-    count = -(-len(searched) // 16) * 16  # OpenCV wants a multiple of 16
+    count = -(-len(searched) // 16) * 16  # OpenCV requires a multiple of 16
     before, after = max(0, searched.low + count), max(0, -searched.low)
     padded = [
         cv2.copyMakeBorder(image, 0, 0, before, after, cv2.BORDER_REPLICATE)
@@ -59,7 +56,7 @@ def match(
         blockSize=settings.sgbm.block_size,
         P1=p1,
         P2=p2,
-        # OpenCV takes 0 for 1; a difference as wide as the range is what checks nothing.
+        # OpenCV takes 0 for 1; a difference as wide as the range switches the check off.
         disp12MaxDiff=settings.left_right_threshold or count,
         preFilterCap=settings.sgbm.prefilter_cap,
         uniquenessRatio=settings.sgbm.uniqueness,
@@ -76,13 +73,13 @@ def match(
             f"disparities, for which mode hh needs about {gigabytes:.1f} GB of memory "
             f"({error.err or error}); lower max_disparity, reduce the images or set mode=3way"
         ) from error
-    disparity: NDArray[np.float32] = fixed.astype(np.float32) / FIXED_POINT
+    disparity: DisparityMap = fixed.astype(np.float32) / FIXED_POINT
     disparity[(disparity < searched.low) | (disparity >= searched.high)] = np.nan
     return disparity
 
 
 def penalties(settings: SgbmSettings, channels: int) -> tuple[int, int]:
-    """Return P1 and P2, or refuse settings whose path costs would not fit OpenCV's 16 bits."""
+    """Return P1 and P2, or raise an error if path costs would not fit OpenCV's 16 bits."""
     area = channels * settings.block_size**2
     p1 = 8 * area if settings.p1 is None else settings.p1
     p2 = 32 * area if settings.p2 is None else settings.p2

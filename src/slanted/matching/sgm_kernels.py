@@ -5,33 +5,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Bytes, Starts
 from slanted.runtime.kernel import kernel
 
-Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]
 
 NEVER = np.uint16(20000)
-"""Path cost beside the range's ends: above every real one, and safe to add a penalty to."""
-
+"""Path cost outside the range: above every real one, and penalties can be added safely."""
 
 STEPS = (0, 1), (1, 0), (1, -1), (1, 1), (1, -2), (1, 2), (2, -1), (2, 1)
-"""Rows and columns back, to the pixel before, of paths that come from above or from the left."""
+"""Rows back, and columns aside, to the previous pixel of paths from above or from the left."""
 
 
-def path_steps(paths: int) -> NDArray[np.int64]:
-    """Return the steps of half of 4, 8 or 16 paths; the other half come from the other side."""
+def path_steps(paths: int) -> Starts:
+    """Return the steps of half of 4, 8 or 16 paths; the other half is swept the other way."""
     return np.array(STEPS[: paths // 2], np.int64)
 
 
-def path_state(
-    steps: NDArray[np.int64], width: int, count: int
-) -> tuple[Sums, Sums, NDArray[np.int64]]:
-    """Return what a sweep remembers: path costs in slots, each slot's least, and whose they are.
+def path_state(steps: Starts, width: int, count: int) -> tuple[Sums, Sums, Starts]:
+    """Return the state of a sweep: path costs in slots, the least of each, and slots by path.
 
-    A slot holds a cost for each disparity, with `NEVER` on either side. Slot 0 stands for what is
-    before a path's first pixel: all costs are zero, which makes L = C there. Every path has a slot,
-    the one along the row first, then for each further step one a column, or two where a step skips
-    a row; the last number is a spare slot, into which the next path is extended.
+    A slot holds a cost for each disparity, with `NEVER` at both ends. Slot 0 stands for the place
+    before a path's first pixel, where all costs are zero, so that L = C at the first pixel. Every
+    path has a slot: first the path along the row, then one per column for each further step, or two
+    where a step skips a row. The last number is a spare slot, into which the next path is extended.
     """
     owners = 1 + int(steps[1:, 0].sum()) * width
     paths = np.full((owners + 2, count + 2), NEVER, np.uint16)
@@ -55,8 +52,8 @@ def _extend(
 ) -> np.uint16:
     """Extend a path by a pixel, add its costs to the sums and return the least of them.
 
-    Flat arrays and unsigned positions: slices would count references for each pixel, which is
-    slow and makes threads wait for each other; signed positions might be negative.
+    Arrays are flat and indices unsigned: slices would count references for each pixel, which is
+    slow and makes threads wait for each other, and signed indices are checked for wraparound.
     """
     one, two = np.uint64(1), np.uint64(2)
     highest = np.uint16(floor + p2)
@@ -85,16 +82,16 @@ def sweep_rows(
     direction: int,
     first: int,
     last: int,
-    steps: NDArray[np.int64],
+    steps: Starts,
     paths: Sums,
     least: Sums,
-    slots: NDArray[np.int64],
+    slots: Starts,
     sums: Sums,
 ) -> None:
-    """Add the costs of the paths that come from one side, over some rows.
+    """Add the costs of the paths from one side, over some rows.
 
-    The costs along a path, L(p, d) = C(p, d) + min(L(q, d), L(q, d ± 1) + P1, min L(q, ·) + P2)
-    − min L(q, ·), where q is the pixel before p, and L = C where a path enters the image.
+    The cost along a path is L(p, d) = C(p, d) + min(L(q, d), L(q, d ± 1) + P1, min L(q, ·) + P2)
+    − min L(q, ·), where q is the pixel before p. L = C where a path enters the image.
 
     Parameters
     ----------
@@ -103,17 +100,17 @@ def sweep_rows(
     grey
         (H, W) image that P2 follows.
     p1, p2
-        Penalties; P2 for each of 256 differences of grey between p and q.
+        Penalties; P2 for each of 256 grey differences between p and q.
     direction
         1 for paths from the left and from above, -1 for those from the right and from below.
     first, last
-        Rows ``first <= y < last``; whoever goes on from there calls with the same state.
+        Rows ``first <= y < last``; the next call continues from there with the same state.
     steps
         `path_steps`.
     paths, least, slots
-        `path_state`; updated.
+        `path_state`; updated in place.
     sums
-        (H, W, D): S(p, d), added to.
+        (H, W, D) S(p, d), to which costs are added.
     """
     height, width, layers = sums.shape
     flat_cost, flat_sums, flat_paths = cost.reshape(-1), sums.reshape(-1), paths.reshape(-1)
@@ -133,8 +130,8 @@ def sweep_rows(
                 if back == 0:  # the path along the row
                     yq, xq, owner, owners = y, x - direction, 0, 1
                 else:
-                    # A path that leaves the image on one side hands its slot to one that enters on
-                    # the other. Where steps skip a row, odd and even rows have paths of their own.
+                    # A path that leaves the image on one side passes its slot to one that enters
+                    # on the other. Where steps skip a row, odd and even rows have separate paths.
                     yq, xq = y - direction * back, x + aside
                     owner = owners + walked % back * width + (x + aside * (walked // back)) % width
                     owners += back * width

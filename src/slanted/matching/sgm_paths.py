@@ -1,61 +1,80 @@
-"""Cost volumes and their sums along paths: what is kept, what is made again, and by which thread.
+"""Cost volumes and their sums along paths: which rows are kept and which are computed twice.
 
-A volume of costs and one of sums are what semi-global matching needs memory for. Costs are read
-twice, by the sweep down and by the sweep up, and the last rows that the first reading sees are the
-first that the second needs: rows about the middle are kept, up to `KEPT_BYTES`, and the outer ones
-made twice.
+Semi-global matching needs memory for a volume of costs and one of sums. The costs are read twice,
+by the sweep down and by the sweep up. The rows around the middle are kept, up to `KEPT_BYTES`, and
+the outer rows are computed for each sweep.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from slanted.images.census import census_words
 from slanted.matching.cost_kernels import cost_rows
 from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
+from slanted.runtime.arrays import Bytes
 from slanted.runtime.threads import share
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
     from slanted.settings import CensusSettings
 
-    Grey = NDArray[np.uint8]
-
 KEPT_BYTES = 32 * 2**20
-"""Of the costs, 8 bits each; more saves time, at most a tenth of it."""
+"""Costs kept, in bytes; keeping all would save at most a tenth of the time."""
 CHUNK = 16
-"""Rows of costs that are made at a time where none are kept."""
+"""Rows of costs that are computed at a time where they are not kept."""
+MOST_KEPT = 192 * 2**20
+"""Largest volume, in bytes, whose memory is kept for the next pair."""
+
+_spare: list[Bytes] = []
+"""Memory for the next volume: at most one array, and none while it is in use."""
+_lock = Lock()
+
+
+@contextmanager
+def volume(shape: tuple[int, ...], dtype: DTypeLike) -> Iterator[NDArray[Any]]:
+    """Provide an array of arbitrary content for use inside the block.
+
+    Its memory is kept from one pair to the next: the first touch of every page of new memory takes
+    about as long as the matching itself. OpenCV's matchers keep theirs for the same reason.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    with _lock:
+        memory = _spare.pop() if _spare else np.empty(0, np.uint8)
+    if memory.size < size:
+        memory = np.empty(size, np.uint8)
+    try:
+        yield memory[:size].view(dtype).reshape(shape)
+    finally:
+        with _lock:
+            if memory.size <= MOST_KEPT and not _spare:
+                _spare.append(memory)
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """The costs C(p, d) of a pair, by rows.
-
-    Parameters
-    ----------
-    inputs
-        What `cost_rows` makes them of: census words, gradients, the first disparity and weights.
-    shape
-        (H, W, D).
-    first
-        The first row kept.
-    kept
-        (rows, W, D) costs of the rows kept.
-    """
+    """The costs C(p, d) of a pair, by rows."""
 
     inputs: tuple[Any, ...]
+    """Inputs of `cost_rows`: census words, gradients, the first disparity and the weights."""
     shape: tuple[int, int, int]
+    """(H, W, D)."""
     first: int
-    kept: NDArray[np.uint8]
+    """The first row that is kept."""
+    kept: Bytes
+    """(rows, W, D) costs of the kept rows."""
 
     def parts(self) -> list[tuple[int, int]]:
-        """Return the rows in parts, the kept ones in two halves, from the top down."""
+        """Return the parts of rows from the top down; the kept rows are two parts."""
         height = self.shape[0]
         last = self.first + len(self.kept)
         edges = [*range(0, self.first, CHUNK), self.first, height // 2]
@@ -63,8 +82,8 @@ class Costs:
         edges = sorted(set(edges))
         return list(pairwise(edges))
 
-    def rows(self, first: int, last: int) -> NDArray[np.uint8]:
-        """Return the costs of one of the parts."""
+    def rows(self, first: int, last: int) -> Bytes:
+        """Return the costs of one part."""
         if self.first <= first and last <= self.first + len(self.kept):
             return self.kept[first - self.first : last - self.first]
         made = np.empty((last - first, *self.shape[1:]), np.uint8)
@@ -73,9 +92,9 @@ class Costs:
 
 
 def make_costs(
-    left: Grey, right: Grey, searched: DisparityRange, settings: CensusSettings
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: CensusSettings
 ) -> Costs:
-    """Return the costs of a grey pair, those of the middle rows made already."""
+    """Return the costs of a grey pair, with those of the middle rows computed."""
     census = [census_words(image) for image in (left, right)]
     cap = settings.gradient_cap
     gradients = [
@@ -84,8 +103,8 @@ def make_costs(
         ).astype(np.int16, copy=False)
         for image in (left, right)
     ]
-    weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
-    inputs = (*census, *gradients, searched.low, *weights)
+    cost_weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
+    inputs = (*census, *gradients, searched.low, *cost_weights)
     height, width = left.shape
     outer = max(height - KEPT_BYTES // (width * len(searched)), 0) // 2
     kept = np.empty((height - 2 * outer, width, len(searched)), np.uint8)
@@ -98,16 +117,12 @@ def make_costs(
 
 
 def sum_paths(
-    costs: Costs,
-    grey: Grey,
-    settings: CensusSettings,
-    sums: NDArray[np.uint16],
+    costs: Costs, grey: Bytes, settings: CensusSettings, sums: NDArray[np.uint16]
 ) -> None:
     """Write S(p, d), the sums of the costs along all paths, (H, W, D).
 
-    The sweep down and the sweep up run side by side, each in its own half of the rows, and then
-    change halves: two threads share one volume and never a row of it. More than two gain nothing
-    here.
+    The sweeps down and up run in parallel, each in its half of the rows, and then change halves, so
+    that two threads share one volume but never a row of it. More threads would not be faster.
     """
     height, width, count = costs.shape
 
@@ -141,7 +156,7 @@ def sum_paths(
 
 
 def penalties(settings: CensusSettings) -> NDArray[np.uint16]:
-    """Return P2 for each of the 256 steps of grey: weaker at edges, where surfaces may end."""
+    """Return P2 for each of the 256 grey differences: lower at edges, where surfaces may end."""
     falling = np.rint(settings.p2 - settings.p2_slope * np.arange(256))
     table: NDArray[np.uint16] = np.maximum(falling, settings.p2_min).astype(np.uint16)
     return table

@@ -1,23 +1,23 @@
-"""A disparity map of the user's own, from any other matcher."""
+"""The user's own initial disparity, from any other matcher."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.runtime.arrays import DisparityMap, Flags
 
 
-def given_disparity(
+def disparity_from_user(
     disparity: Any,
     size: tuple[int, int],
     *,
-    valid: NDArray[np.bool_] | None = None,
+    valid: Flags | None = None,
     allow_negative: bool = False,
-) -> NDArray[np.float32]:
-    """Check a given disparity map and bring it to our convention.
+) -> DisparityMap:
+    """Check a user's disparity map and mark unknown pixels by NaN.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def given_disparity(
     valid
         Optional (H, W) mask; where it is False (or 0) the disparity counts as unknown.
     allow_negative
-        Whether disparities below zero are meant (a search range that starts below zero).
+        Whether disparities below zero are allowed, as in a range that starts below zero.
 
     Returns
     -------
     disparity
-        float32 copy, NaN where unknown: the paper's D(p), finite on F.
+        (H, W) float32 copy, NaN where unknown: the paper's D(p), finite on F.
     """
     array = np.asarray(disparity)
     if array.dtype.kind not in "fiu" or array.shape != size:
@@ -50,18 +50,22 @@ def given_disparity(
                 f"valid: expected a mask of shape {size}, as the left image, got {mask.shape}"
             )
         result[mask == 0] = np.nan
-    known = np.isfinite(result)
-    widest = float(np.abs(result[known]).max(initial=0))
-    if widest > size[1]:
+    _check_values(result, size[1], allow_negative=allow_negative)
+    return result
+
+
+def _check_values(disparity: DisparityMap, width: int, *, allow_negative: bool) -> None:
+    known = np.isfinite(disparity)
+    widest = float(np.abs(disparity[known]).max(initial=0))
+    if widest > width:
         raise InputError(
-            f"disparity: expected pixels, at most the image's width of {size[1]}, got up to "
+            f"disparity: expected pixels, at most the image's width of {width}, got up to "
             f"{widest:g}; divide by the format's scale first (16 for OpenCV, 256 for KITTI)"
         )
-    if np.isneginf(result).any() or (not allow_negative and (result[known] < 0).any()):
+    if np.isneginf(disparity).any() or (not allow_negative and (disparity[known] < 0).any()):
         raise InputError(
             "disparity: expected pixels ≥ 0 with NaN for unknown, got negative values; mark "
             "unknown pixels as NaN, or set matching.min_disparity below zero if they are meant"
         )
     if not known.any():
         raise InputError("disparity: expected at least one known pixel, got none")
-    return result

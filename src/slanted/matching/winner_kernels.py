@@ -1,19 +1,17 @@
-"""Numba kernels of semi-global matching (Hirschmüller 2008): winners, doubts and consistency."""
+"""Numba kernels of semi-global matching (Hirschmüller 2008): winners and their checks."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Bytes, DisparityMap, Ints
 from slanted.runtime.kernel import kernel
 
-Bytes = NDArray[np.uint8]
 Sums = NDArray[np.uint16]
-Winners = NDArray[np.int32]
-Floats = NDArray[np.float32]
 
 NONE = 65535
-"""Above every sum: there is none."""
+"""No sum: larger than every real one."""
 AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
@@ -44,7 +42,7 @@ def _first_index(sums: Sums, value: int) -> int:
 
 @kernel
 def _offset(sums: Sums, winner: int) -> float:
-    """Return where between its neighbours the parabola through a winner is least."""
+    """Return the offset of the parabola's minimum from the winner, in layers."""
     if winner == 0 or winner == len(sums) - 1:
         return 0.0
     before, after = np.int64(sums[winner - 1]), np.int64(sums[winner + 1])
@@ -54,7 +52,7 @@ def _offset(sums: Sums, winner: int) -> float:
 
 @kernel
 def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contrast: int) -> bool:
-    """Tell whether a winner is well below the mean of the layers from begin to end, but its own."""
+    """Return whether a winner is well below the mean of the other layers from begin to end."""
     total, count = np.uint32(0), 0
     for d in range(begin, end):
         total += np.uint32(sums[d])
@@ -67,7 +65,7 @@ def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contr
 
 @kernel
 def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
-    """Tell whether another valley, behind a hill, is nearly as deep as the winner's."""
+    """Return whether another minimum, beyond a maximum, is nearly as low as the winner."""
     for side in (-1, 1):
         hill, d = least, winner + side
         while 0 <= d < len(sums):
@@ -88,46 +86,46 @@ def winner_rows(
     rival: int,
     first: int,
     last: int,
-    left: Winners,
-    right: Winners,
-    disparity: Floats,
-    confidence: Floats,
+    left: Ints,
+    right: Ints,
+    disparity: DisparityMap,
+    confidence: DisparityMap,
 ) -> None:
-    """Write the winners of the left view, those of the right view, and how clear the former are.
+    """Write the winners of the left view, with their confidence, and those of the right view.
 
-    The right view is read off the same volume: right pixel x sees the cells (x + d, d). The runner
-    up is the best disparity that does not touch the winner; with none better by the margin, and
-    always in a tie, the disparity is unknown. Of equal sums the smaller disparity wins.
+    The right view is read from the same volume: right pixel x sees the cells (x + d, d). The runner
+    up is the best disparity that does not touch the winner. If it does not exceed the winner by the
+    margin, and always in a tie, the disparity is unknown. Of equal sums the smaller disparity wins.
 
-    Two more tests make a disparity unknown, for a margin on the winner's sum alone means nothing
-    where that sum is near zero (a pattern that repeats) or where all sums are high (views that show
-    nothing in common).
+    Two more tests make a disparity unknown, because a margin on the winner's sum means little where
+    that sum is near zero (repeated patterns) or all sums are high (views with nothing in common).
 
     Parameters
     ----------
     sums
-        (H, W, D): S(p, d).
+        (H, W, D) S(p, d).
     low
         Disparity of the first layer.
     uniqueness
-        Percent by which the runner up's sum must exceed the winner's.
+        Margin, in percent, by which the runner up's sum must exceed the winner's.
     contrast
-        Largest winner's sum, in percent of the mean sum of the disparities in view that do not
+        Largest sum of a winner, in percent of the mean sum of the disparities in view that do not
         touch the winner; 0 for no such test.
     rival
-        Least height of any sum above the winner's, in percent of the highest sum between them; 0
-        for no such test.
+        Least height of another minimum above the winner, in percent of the highest sum between
+        them; 0 for no such test.
     first, last
         Rows to write.
     left, right
-        (H, W) winning disparities, whole pixels; ``low - 1`` where no left pixel meets a right one.
+        (H, W) winning disparities, in whole pixels; ``low - 1`` where no left pixel meets a right
+        one.
     disparity
         (H, W) sub-pixel disparity, NaN where not unique.
     confidence
-        (H, W) 1 − winner's sum / runner up's sum; 1 if there is no runner up.
+        (H, W) 1 − winner's sum / runner up's sum; 1 without a runner up.
     """
     _, width, count = sums.shape
-    # The right row is kept mirrored, so that a rising disparity walks it forward.
+    # The right row is mirrored, so that a rising disparity walks it forward.
     best, layer = np.empty(width, np.uint16), np.empty(width, np.int16)
     for y in range(first, last):
         best[:] = NONE
@@ -140,8 +138,8 @@ def winner_rows(
             begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
             alone = second == NONE
             unique = alone or (second > least and second * 100 >= least * (100 + uniqueness))
-            # No mean is below the runner up, and no hill above the highest sum: few pixels need
-            # a closer look.
+            # The mean is at least the runner up's sum, and a maximum at most the highest sum, so
+            # few pixels need the two tests.
             if unique and least * 100 > contrast * second and contrast:
                 unique = _stands_out(pixel, least, winner, begin, end, contrast)
             if unique and (second - least) * 100 < rival * (most - least):
@@ -169,8 +167,8 @@ def _update_right(pixel: Sums, begin: int, best: Sums, layer: NDArray[np.int16])
 
 @kernel
 def agreement_rows(
-    left: Winners,
-    right: Winners,
+    left: Ints,
+    right: Ints,
     low: int,
     high: int,
     threshold: int,
@@ -178,10 +176,10 @@ def agreement_rows(
     last: int,
     state: Bytes,
 ) -> None:
-    """Tell left pixels that the right view confirms from occluded and mismatched ones.
+    """Classify left pixels as confirmed by the right view, occluded or mismatched.
 
-    A pixel that fails the check is mismatched if some disparity would pass it, for then the right
-    view sees what it shows, and occluded if none would (Hirschmüller 2008, §2.6).
+    A pixel that fails the check is mismatched if some disparity would pass it, because the right
+    view then sees its surface, and occluded if none would (Hirschmüller 2008, §2.6).
 
     Parameters
     ----------
@@ -190,11 +188,11 @@ def agreement_rows(
     low, high
         The disparities searched, ``low <= d < high``.
     threshold
-        Largest disagreement that passes.
+        Largest difference that passes, in pixels.
     first, last
         Rows to write.
     state
-        (H, W) of `AGREES`, `OCCLUDED`, `MISMATCHED`.
+        (H, W) `AGREES`, `OCCLUDED` or `MISMATCHED`, output.
     """
     width = left.shape[1]
     for y in range(first, last):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.images.census import CensusPair
-from slanted.images.disparity_map import as_disparity_map
+from slanted.images.checks import as_disparity_map
 from slanted.model.data_kernels import gather_matches
 from slanted.model.evidence import Evidence
 from slanted.model.user_potential import Potential

@@ -1,1 +1,1 @@
-"""Label images of any kind: connected pieces, runs of pixels, patches."""
+"""Label images: connected pieces, runs of equal labels, patches."""

@@ -1,4 +1,4 @@
-"""Label images: those of this package, checked, and those of users, brought into its form."""
+"""Checks of label images, and the conversion of users' label images."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from slanted.runtime.arrays import Ints
 
 
 def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> Ints:
-    """Return a label image as a new int32 array, or raise an error that names what is wrong.
+    """Return a label image as a new int32 array, or raise an error that says what is wrong.
 
     Parameters
     ----------
     label_image
-        (H, W) integers 0 … n−1; each must occur, in one 4-connected piece.
+        (H, W) integers 0 … n−1; each must occur and be 4-connected.
     size
         Height and width of the left image, if known.
 
     Raises
     ------
     InputError
-        If a segment is missing or in pieces, or the array is no label image of that size.
+        If a segment is missing or in several pieces, or the array is not a label image of that
+        size.
     """
     from slanted.partition.run_kernels import count_pieces
 
@@ -35,7 +36,7 @@ def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> 
             f"label image: expected segments numbered from 0, got {lowest}; renumber them with "
             "slanted.partition.label_image.label_image_from_user"
         )
-    if highest >= array.size:  # more labels than pixels: the counters below would not fit
+    if highest >= array.size:  # more labels than pixels: counting them would need too much memory
         raise _missing(array, highest)
     checked = np.array(array, np.int32, order="C")
     pieces = count_pieces(checked, highest + 1)
@@ -60,7 +61,7 @@ def _missing(array: NDArray[np.integer], highest: int) -> InputError:
 
 
 def label_image_from_user(array: Any, size: tuple[int, int]) -> Ints:
-    """Make segments of any label image: of objects, of another method, with gaps or negatives.
+    """Convert a user's label image, whose numbers may have gaps or be negative.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def label_image_from_user(array: Any, size: tuple[int, int]) -> Ints:
     -------
     label_image
         (H, W), 0 … n−1 in the raster order of first pixels; each 4-connected piece of equal
-        values is a segment of its own.
+        values becomes one segment.
 
     Raises
     ------
@@ -93,12 +94,12 @@ def _integer_image(label_image: Any, size: tuple[int, int] | None) -> NDArray[np
         )
     if array.ndim != 2 or array.size == 0:
         raise InputError(
-            f"label image: expected one number a pixel, a non-empty (H, W) array, got shape "
+            f"label image: expected one number per pixel, a non-empty (H, W) array, got shape "
             f"{array.shape}; decode a colour-coded label image first"
         )
     if size is not None and array.shape != tuple(size):
         raise InputError(
             f"label image: expected the size of the left image, {size[1]}×{size[0]}, got "
-            f"{array.shape[1]}×{array.shape[0]}; pass the segments of that very image"
+            f"{array.shape[1]}×{array.shape[0]}; pass the segments of that image"
         )
     return array

@@ -1,37 +1,35 @@
-"""Numba kernels on patches: connected pixels of like disparity."""
+"""Numba kernels on patches: connected pixels of similar disparity."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from slanted.runtime.arrays import DisparityMap, Flags, Ints, Starts
 from slanted.runtime.kernel import kernel
 
 SIDES = ((-1, 0), (0, 1), (1, 0), (0, -1))
-"""The four pixels that share a side with one, row and column."""
+"""Row and column offsets of the four pixels that share a side with a pixel."""
 
 
 @kernel
-def find_patches(
-    candidate: NDArray[np.bool_], disparity: NDArray[np.float32], step: float, smallest: int
-) -> NDArray[np.int32]:
-    """Find the patches of candidate pixels, numbered in the raster order of their first pixels.
+def find_patches(candidate: Flags, disparity: DisparityMap, step: float, smallest: int) -> Ints:
+    """Find patches of candidate pixels, numbered in the raster order of their first pixels.
 
     Parameters
     ----------
     candidate
-        (H, W).
+        (H, W) pixels that patches may hold.
     disparity
         (H, W), known at all candidates.
     step
-        Largest difference of pixels that share a side and are linked.
+        Largest difference in disparity, in pixels, of two linked pixels that share a side.
     smallest
-        Number of pixels of a patch; smaller ones are left out.
+        Smallest patch to return, in pixels.
 
     Returns
     -------
     patches
-        (H, W), 0 … m−1; −1 outside of all.
+        (H, W) patch of each pixel, 0 … m−1, or −1.
     """
     height, width = candidate.shape
     patches = np.full((height, width), -1, np.int32)
@@ -54,10 +52,10 @@ def find_patches(
 def _reach(
     row: int,
     column: int,
-    disparity: NDArray[np.float32],
+    disparity: DisparityMap,
     step: float,
-    reached: NDArray[np.bool_],
-    queue: NDArray[np.int32],
+    reached: Flags,
+    queue: Ints,
 ) -> int:
     """Write the pixels linked to one into the queue, mark them as reached and count them."""
     height, width = disparity.shape
@@ -80,26 +78,26 @@ def _reach(
 
 @kernel
 def count_implausible(
-    patches: NDArray[np.int32],
-    trusted: NDArray[np.bool_],
-    disparity: NDArray[np.float32],
+    patches: Ints,
+    trusted: Flags,
+    disparity: DisparityMap,
     step: float,
-) -> NDArray[np.int64]:
-    """Count the pixels of each patch that look like strays where nothing could be matched.
+) -> Starts:
+    """Count the pixels of each patch that are probably wrong matches.
 
-    Those whose next trusted match on the right, in the same row, is nearer by more than `step` and
-    would be out of the right view if its surface went on to them.
+    These are pixels whose next trusted match on the right, in the same row, is nearer by more than
+    `step` and would lie outside the right view if its surface continued to the pixel.
 
     Parameters
     ----------
     patches
-        (H, B) patch of each pixel of the first B columns, −1 outside of all.
+        (H, B) patch of each pixel of the first B columns, or −1.
     trusted
-        Of each patch; matches beyond column B are.
+        Whether each patch is trusted; matches from column B on always are.
     disparity
         (H, W), NaN where unknown.
     step
-        Pixels.
+        Pixels of disparity.
     """
     counts = np.zeros(len(trusted), np.int64)
     height, width = disparity.shape

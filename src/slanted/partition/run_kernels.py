@@ -1,7 +1,7 @@
 """Numba kernels over runs: stretches of equal labels in the rows of a label image.
 
-An image has far fewer runs than pixels, and a set that is simple in two dimensions is a few
-intervals a row: what two segments share is found run against run, not pixel against pixel.
+An image has far fewer runs than pixels, so contacts between segments are found by comparing runs,
+not pixels.
 """
 
 from __future__ import annotations
@@ -52,13 +52,9 @@ def row_runs(label_image: NDArray[np.integer[Any]]) -> tuple[Ints, Starts]:
 
 @kernel
 def count_pieces(label_image: Ints, count: int) -> Ints:
-    """Return in how many 4-connected pieces each of the labels 0 … `count` − 1 occurs.
-
-    Every run is a piece of its own until it is found to touch one of the same label in the row
-    above (union-find).
-    """
+    """Return the number of 4-connected pieces of each of the labels 0 … `count` − 1."""
     begin, row_start = row_runs(label_image)
-    root = _joined_runs(label_image, begin, row_start)
+    root = _piece_roots(label_image, begin, row_start)
     flat = label_image.reshape(-1)
     pieces = np.zeros(count, np.int32)
     for run in range(len(root)):
@@ -68,18 +64,17 @@ def count_pieces(label_image: Ints, count: int) -> Ints:
 
 @kernel
 def number_pieces(label_image: Ints, begin: Ints, row_start: Starts, numbers: Ints) -> int:
-    """Give every 4-connected piece of equal labels a number, in raster order; return how many.
+    """Write the number of each pixel's 4-connected piece, in raster order; return how many.
 
-    `begin` and `row_start` are the runs of the labels; `numbers` (H, W), which takes the numbers,
-    has the same ones.
+    `begin` and `row_start` are the runs of the label image; `numbers` (H, W) is the output.
     """
-    root = _joined_runs(label_image, begin, row_start)
+    root = _piece_roots(label_image, begin, row_start)
     number = np.empty(len(root), np.int32)
     used = 0
     flat = numbers.reshape(-1)
     for run in range(len(root)):
-        # A piece's root is its first run: that has its number already.
-        first = _find(root, run)
+        # A piece's root is its first run, which already has its number.
+        first = find_root(root, run)
         if first == run:
             number[run] = used
             used += 1
@@ -90,8 +85,8 @@ def number_pieces(label_image: Ints, begin: Ints, row_start: Starts, numbers: In
 
 
 @kernel
-def _joined_runs(label_image: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
-    """Join runs of one label that touch (union-find); a piece's root is the first of its runs."""
+def _piece_roots(label_image: NDArray[np.integer[Any]], begin: Ints, row_start: Starts) -> Starts:
+    """Return the first run of each run's piece, by union-find over runs that touch."""
     width = label_image.shape[1]
     flat = label_image.reshape(-1)
     root = np.arange(len(begin) - 1)
@@ -99,7 +94,7 @@ def _joined_runs(label_image: NDArray[np.integer[Any]], begin: Ints, row_start: 
         above, here = row_start[y - 1], row_start[y]
         while here < row_start[y + 1]:
             if flat[begin[above]] == flat[begin[here]]:
-                first, second = _find(root, above), _find(root, here)
+                first, second = find_root(root, above), find_root(root, here)
                 root[max(first, second)] = min(first, second)
             above_end, here_end = begin[above + 1] + width, begin[here + 1]
             above += above_end <= here_end
@@ -108,31 +103,29 @@ def _joined_runs(label_image: NDArray[np.integer[Any]], begin: Ints, row_start: 
 
 
 @kernel
-def _find(root: Starts, run: int) -> int:
-    while root[run] != run:
-        root[run] = root[root[run]]
-        run = root[run]
-    return run
+def find_root(root: NDArray[np.integer[Any]], member: int) -> int:
+    """Return the root of a member's set (union-find with path halving)."""
+    while root[member] != member:
+        root[member] = root[root[member]]
+        member = root[member]
+    return member
 
 
 @kernel
 def contacts(label_image: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, Ints, Ints]:
-    """List where runs of two labels touch.
+    """List the contacts between runs of different labels.
 
     Returns
     -------
     low, high, length
-        Of equal size: the smaller label, the larger one, the sides of pixels that they share
-        there. A pair of labels occurs as often as its runs touch.
+        (M,) each: the smaller label, the larger label, and the number of pixel sides shared. A
+        pair of labels is listed once for each contact of its runs.
     """
     width = label_image.shape[1]
     flat = label_image.reshape(-1)
-    # A run touches the next one of its row; in the row below, each further contact ends a run.
-    low, high, length = (
-        np.empty(3 * len(begin), np.int32),
-        np.empty(3 * len(begin), np.int32),
-        np.empty(3 * len(begin), np.int32),
-    )
+    # A run touches the next run of its row, and each contact with the row above ends a run.
+    low, high = np.empty(3 * len(begin), np.int32), np.empty(3 * len(begin), np.int32)
+    length = np.empty(3 * len(begin), np.int32)
     used = 0
     for y in range(label_image.shape[0]):
         for run in range(row_start[y] + 1, row_start[y + 1]):
@@ -159,23 +152,23 @@ def contacts(label_image: Ints, begin: Ints, row_start: Starts) -> tuple[Ints, I
 
 @kernel
 def stable_order(keys: Ints, count: int) -> tuple[Starts, Ints]:
-    """Sort by counting: return the start of each key's share, and the order, stable.
+    """Sort keys by counting, stably.
 
     Parameters
     ----------
     keys
         (N,) numbers 0 … `count` − 1.
     count
-        Number of keys.
+        Number of different keys.
 
     Returns
     -------
     start
-        (count + 1,).
+        (count + 1,) where each key starts in `order`.
     order
         (N,) indices into `keys`, ascending among equal keys.
     """
-    # start[k + 1] first counts key k, then walks from the first to one past the last of key k.
+    # start[k + 1] moves from the first place of key k to one past its last.
     start = np.zeros(count + 2, np.int64)
     for key in keys:
         start[key + 2] += 1

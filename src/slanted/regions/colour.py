@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.images.checks import as_8_bit
+from slanted.images.colour import as_8_bit
 from slanted.regions.pixel_kernels import chi_squared_distances, colour_counts
 from slanted.runtime.arrays import Floats, Ints, Starts
 

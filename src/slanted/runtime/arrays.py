@@ -1,13 +1,21 @@
-"""Types of the arrays that kernels take."""
+"""The kinds of arrays that functions and kernels take."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+Bytes = NDArray[np.uint8]
+"""Grey values, colours, costs and states."""
+Flags = NDArray[np.bool_]
+"""Masks, and one yes or no for each segment."""
 Ints = NDArray[np.int32]
-"""Numbers of segments, edges, labels and pixels."""
+"""Numbers of segments, edges, labels and pixels; a label image is one."""
 Starts = NDArray[np.int64]
-"""Start of each set in an array that holds many sets one after the other."""
+"""Where each set begins in an array that holds many sets one after the other, and counts."""
 Floats = NDArray[np.float64]
 """Costs, messages, planes and coordinates."""
+Float32s = NDArray[np.float32]
+"""Means, strengths and angles in single precision."""
+DisparityMap = NDArray[np.float32]
+"""(H, W) disparity in pixels, NaN where unknown; also a confidence or weight of each pixel."""

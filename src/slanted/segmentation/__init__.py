@@ -1,47 +1,45 @@
 """Superpixels: from an image to a label image (paper §4, "Segmentation strategy").
 
-One interface, `segment`, for all methods: labels 0 … n−1, each 4-connected, every pixel labelled,
-about as many as asked for.
+All methods have one interface, `segment`: every pixel belongs to one of the segments 0 … n−1, each
+segment is 4-connected, and there are about as many as asked for.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from slanted.images import Image
+    from slanted.runtime.arrays import Bytes, DisparityMap, Ints
     from slanted.segmentation.ucm import Ucm
     from slanted.settings import SegmentationSettings
-
-    Labels = NDArray[np.int32]
 
 PIXELS_A_SEGMENT = 600
 FEWEST_PIXELS_A_SEGMENT = 150
 FEWEST_BY_ITSELF, MOST_BY_ITSELF = 800, 2000
 MOST_PIXELS_A_SEGMENT = 3000
-"""Beyond which `MOST_BY_ITSELF` does not hold: a plane does not explain any number of pixels."""
+"""Mean segment size, in pixels, from which on `MOST_BY_ITSELF` no longer holds."""
 SMALLEST_MEAN = 4
-"""Pixels that a segment must have on average; smaller ones have no plane."""
+"""Smallest mean size of segments that may be asked for, in pixels; smaller ones have no plane."""
 INTERSECTION_REGIONS = 0.25
-"""Share of the segments asked for that UCM regions make up before SLIC divides them further."""
+"""Number of UCM regions, as a share of the segments asked for, that SLIC divides further."""
 TINY_SHARE = 0.125
-"""Of the mean segment's pixels; pieces of the intersection below it join a neighbour."""
+"""Share of the mean segment size below which pieces of the intersection join a neighbour."""
 ROUNDS = 4
+"""Most attempts to find the number of SLIC cells whose intersection has the number asked for."""
 TOLERANCE = 0.05
+"""Relative error of the number of segments that ends the attempts."""
 
 
 def segment(
     image: Image,
     settings: SegmentationSettings,
-    disparity: NDArray[np.float32] | None = None,
+    disparity: DisparityMap | None = None,
     ucm: Ucm | None = None,
     band_pixels: int | None = None,
-) -> Labels:
+) -> Ints:
     """Cut an image into segments.
 
     Parameters
@@ -51,16 +49,26 @@ def segment(
     settings
         Section ``segmentation``.
     disparity
-        (H, W) initial disparity, NaN where unknown; needed by ``slic+disparity`` only.
+        (H, W) initial disparity, NaN where unknown; used by ``slic+disparity`` only.
     ucm
-        From `make_ucm`, if it is at hand already.
+        The image's contour hierarchy from `make_ucm`, if it exists already.
     band_pixels
-        Let SLIC see bands of about so many pixels, which overlap, instead of all at once.
+        Size, in pixels, of the overlapping bands in which SLIC runs; by default it sees the whole
+        image at once.
 
     Returns
     -------
     label_image
-        (H, W) int32, 0 … n−1.
+        (H, W) int32 segment of each pixel, 0 … n−1.
+
+    Examples
+    --------
+    >>> from slanted.settings import SegmentationSettings
+    >>> from slanted.synthetic import make_scene
+    >>> left = make_scene(96, 64, segments=24, seed=1).left
+    >>> label_image = segment(left, SegmentationSettings(method="slic", count=24))
+    >>> label_image.shape, int(label_image.max()) + 1
+    ((64, 96), 23)
     """
     from slanted.images.checks import check_image
     from slanted.images.colour import lab_planes
@@ -69,30 +77,33 @@ def segment(
     image = check_image("image", image)
     count = number_of_segments(image, settings)
     lab = lab_planes(image)
-    if settings.method == "slic":
-        return slic(lab, count, settings.slic, band_pixels=band_pixels)
-    if settings.method == "slic+disparity":
-        if disparity is None:
-            raise InputError(
-                "disparity: segmentation.method=slic+disparity needs the initial disparity, got "
-                "none; give it or use another method"
-            )
-        if disparity.shape != image.shape[:2]:
-            raise InputError(
-                f"disparity: expected the image's shape, {image.shape[:2]}, got {disparity.shape}"
-            )
-        return slic(lab, count, settings.slic, disparity, band_pixels)
+    if settings.method in ("slic", "slic+disparity"):
+        known = None if settings.method == "slic" else _check_disparity(disparity, image)
+        return slic(lab, count, settings.slic, known, band_pixels)
     ucm = ucm or make_ucm(image, settings)
     if settings.method == "ucm":
         return _cut(ucm, settings, count)
     return _intersection(image, lab, ucm, settings)
 
 
+def _check_disparity(disparity: DisparityMap | None, image: Image) -> DisparityMap:
+    if disparity is None:
+        raise InputError(
+            "disparity: segmentation.method=slic+disparity needs the initial disparity, got none; "
+            "give it or use another method"
+        )
+    if disparity.shape != image.shape[:2]:
+        raise InputError(
+            f"disparity: expected the image's shape, {image.shape[:2]}, got {disparity.shape}"
+        )
+    return disparity
+
+
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
     """Return how many segments to ask for.
 
-    Auto is one for 600 pixels up to 2000; in smaller images one for 150, up to 800, as on KITTI; in
-    images of more than 6 million pixels one for 3000.
+    Auto is one per 600 pixels, at most 2000 segments. Images that would get fewer than 800 have one
+    per 150 pixels, up to 800. Images of more than 6 million pixels have one per 3000 pixels.
     """
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:
@@ -109,28 +120,28 @@ def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
 
 
 def make_ucm(image: Image, settings: SegmentationSettings) -> Ucm:
-    """Find an image's contours, or take the user's, and build their hierarchy."""
+    """Build the hierarchy of an image's contours, or of the user's contours."""
     from pathlib import Path
 
     from slanted.images.colour import as_rgb8, lab_planes
-    from slanted.segmentation.contours import find_contours, given_contours, strongest
+    from slanted.segmentation.contours import contours_from_user, find_contours, strongest
     from slanted.segmentation.ucm import build_ucm
 
     if settings.ucm.contours is None:
         return build_ucm(*strongest(find_contours(lab_planes(image))))
-    return build_ucm(*given_contours(Path(settings.ucm.contours), as_rgb8(image)))
+    return build_ucm(*contours_from_user(Path(settings.ucm.contours), as_rgb8(image)))
 
 
-def _cut(ucm: Ucm, settings: SegmentationSettings, regions: int) -> Labels:
+def _cut(ucm: Ucm, settings: SegmentationSettings, regions: int) -> Ints:
     if settings.ucm.threshold is not None:
         return ucm.cut_threshold(settings.ucm.threshold)
     return ucm.cut_regions(settings.ucm.regions or regions)
 
 
-def _intersection(image: Image, lab: Any, ucm: Ucm, settings: SegmentationSettings) -> Labels:
-    """Intersect SLIC with UCM regions, with tiny pieces merged into the most similar neighbour.
+def _intersection(image: Image, lab: Bytes, ucm: Ucm, settings: SegmentationSettings) -> Ints:
+    """Intersect SLIC with UCM regions and merge tiny pieces into the most similar neighbour.
 
-    How many pieces that gives is not known beforehand, so SLIC is asked again for more or fewer.
+    The number of pieces is not known in advance, so SLIC is repeated with more or fewer cells.
     """
     import numpy as np
 

@@ -1,30 +1,30 @@
-"""Numba kernel of the oriented histogram gradient."""
+"""Numba kernel of the oriented histogram gradient, and its discs."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Bytes, Float32s, Ints
 from slanted.runtime.kernel import kernel
 
 ORIENTATIONS = 8
 SLICES = 2 * ORIENTATIONS
 BINS = 16
 EMPTY = np.float32(1e-6)
-"""Keeps the χ² of an empty bin at 0."""
+"""Added to denominators, so that an empty bin has χ² = 0."""
 
 
-def disc_slices(radius: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Cut a disc into equal slices of its pixels.
+def disc_slices(radius: int) -> tuple[Ints, Ints, Float32s]:
+    """Cut the pixels of a disc into `SLICES` equal slices.
 
     Returns
     -------
     offsets
-        (N, 2) row and column of each pixel from the centre.
+        (N, 2) row and column of each pixel, relative to the centre.
     slices
-        (N,) the slice it lies in: slice s spans the angles from s to s + 1 times π / 8.
-    weights
-        (N,) 1, or ½ twice for a pixel on the line between two slices.
+        (N,) slice of each pixel: slice s spans the angles from s π / 8 to (s + 1) π / 8.
+    shares
+        (N,) share of the pixel in the slice: 1, or ½ in each of two slices that it lies between.
     """
     rows, columns = np.mgrid[-radius : radius + 1, -radius : radius + 1]
     inside = (rows**2 + columns**2 <= radius * (radius + 0.5)) & ((rows != 0) | (columns != 0))
@@ -44,33 +44,33 @@ def disc_slices(radius: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDAr
 
 @kernel
 def add_histogram_gradient(
-    bins: NDArray[np.uint8],
-    fractions: NDArray[np.float32],
-    offsets: NDArray[np.int32],
-    slices: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    gradient: NDArray[np.float32],
+    bins: Bytes,
+    fractions: Float32s,
+    offsets: Ints,
+    slices: Ints,
+    shares: Float32s,
+    gradient: Float32s,
 ) -> None:
-    """Add the χ² distance of the histograms on both sides of a line through each pixel.
+    """Add the χ² distance between the histograms on both sides of a line through each pixel.
 
-    Half discs are sums of eight neighbouring slices, so the pixels of a disc are counted once for
-    all orientations; each next half disc gains one slice and loses one.
+    A half disc is the sum of eight neighbouring slices, so the pixels of a disc are counted once
+    for all orientations; the next half disc gains one slice and loses one.
 
     Parameters
     ----------
     bins, fractions
-        Image padded by the disc's radius on all sides: a value lies between bin b, with weight
-        1 − fraction, and bin b + 1.
-    offsets, slices, weights
+        Image padded by the disc's radius on all sides: a pixel counts 1 − fraction in its bin and
+        fraction in the next one.
+    offsets, slices, shares
         The disc, from `disc_slices`.
     gradient
-        (ORIENTATIONS, H, W), added to; orientation k is that of the gradient, at the angle k π / 8
-        from the columns' direction towards the rows'.
+        (ORIENTATIONS, H, W), to which distances are added; the gradient of orientation k has the
+        angle k π / 8, measured from the x axis towards the y axis.
     """
     height, width = gradient.shape[1:]
     stride = bins.shape[1]
     radius = (stride - width) // 2
-    # Flat, unsigned indices: two-dimensional ones, checked for negative values, take half the time.
+    # Flat, unsigned indices need no check for negative values, which halves the time.
     flat_bins, flat_fractions = bins.reshape(-1), fractions.reshape(-1)
     steps = np.empty(len(offsets), np.uint64)
     for k in range(len(offsets)):
@@ -86,10 +86,10 @@ def add_histogram_gradient(
             for k in range(len(steps)):
                 place = corner + steps[k]
                 cell = targets[k] + np.uint64(flat_bins[place])
-                upper = weights[k] * flat_fractions[place]
-                flat[cell] += weights[k] - upper
+                upper = shares[k] * flat_fractions[place]
+                flat[cell] += shares[k] - upper
                 flat[cell + np.uint64(1)] += upper
-            # The half around angle 0 is made of the slices from −π / 2 to π / 2.
+            # The half disc around angle 0 has the slices from −π / 2 to π / 2.
             first[:] = 0
             second[:] = 0
             for s in range(ORIENTATIONS):

@@ -1,9 +1,9 @@
-"""How likely a contour runs through each pixel, and across which direction.
+"""The strength and direction of the contour through each pixel.
 
 Oriented gradients of brightness and colour at several scales, after Arbeláez et al.: a disc around
-each pixel is cut in half along eight lines, and the histograms of both halves are compared. It
-differs from theirs in that texture and the spectral ("global") stage are left out, no weights are
-learned (all channels and scales count alike), and larger images are halved first, for speed.
+each pixel is cut in half along eight lines, and the histograms of both halves are compared. Unlike
+theirs, this has no texture channel and no spectral ("global") stage, all channels and scales count
+alike instead of by learned weights, and larger images are first reduced to half size, for speed.
 
 References
 ----------
@@ -18,9 +18,9 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.errors import FileError
+from slanted.runtime.arrays import Bytes, Float32s
 from slanted.segmentation.contour_kernels import (
     BINS,
     ORIENTATIONS,
@@ -29,20 +29,17 @@ from slanted.segmentation.contour_kernels import (
 )
 
 RADII = (3, 5)
-"""Of the discs, in pixels, after halving."""
+"""Radii of the discs, in pixels of the image after halving."""
 LARGEST_WHOLE = 300_000
-"""Pixels of the largest image that is not halved."""
+"""Size, in pixels, of the largest image that is not halved."""
 LAB_RANGES = ((0, 255), (98, 158), (98, 158))
-"""What the histogram bins of L, a, b span; the colours of photographs hardly leave it."""
+"""Ranges of L, a and b that the histogram bins cover; photographs hardly exceed them."""
 
 
-def find_contours(lab: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return (8, H, W) strengths in 0 … 1 for gradients at the angles k π / 8.
+def find_contours(lab: Bytes) -> Float32s:
+    """Return (8, H, W) contour strengths, 0 … 1, of the gradient angles k π / 8.
 
-    Parameters
-    ----------
-    lab
-        (3, H, W) 8-bit Lab planes. Angles run from the columns' direction towards the rows'.
+    Angles are measured from the x axis towards the y axis. `lab` are (3, H, W) 8-bit Lab planes.
     """
     height, width = lab.shape[1:]
     shrink = 2 if height * width > LARGEST_WHOLE else 1
@@ -63,24 +60,21 @@ def find_contours(lab: NDArray[np.uint8]) -> NDArray[np.float32]:
     return np.stack([cv2.resize(one, size, interpolation=cv2.INTER_LINEAR) for one in gradient])
 
 
-def strongest(gradient: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return each pixel's largest strength and the angle of its gradient."""
+def strongest(gradient: Float32s) -> tuple[Float32s, Float32s]:
+    """Return the largest strength at each pixel and the angle of its gradient."""
     best = np.argmax(gradient, axis=0)
     angles = best.astype(np.float32) * np.float32(np.pi / ORIENTATIONS)
     return np.take_along_axis(gradient, best[None], axis=0)[0], angles
 
 
-def given_contours(
-    path: Path, image: NDArray[np.uint8]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return strengths and angles of a contour map or model of the user's own.
+def contours_from_user(path: Path, image: Bytes) -> tuple[Float32s, Float32s]:
+    """Return the strengths and angles of a user's contour map or contour model.
 
     Parameters
     ----------
     path
-        An image of the left image's size, bright on contours, or an ONNX model, which
-        `cv2.dnn` runs: it gets (1, 3, H, W) RGB in 0 … 1 and gives (1, 1, H, W); values outside
-        0 … 1 are taken for logits.
+        An image of the left image's size, bright on contours, or an ONNX model for `cv2.dnn` that
+        maps (1, 3, H, W) RGB in 0 … 1 to (1, 1, H, W); values outside 0 … 1 are taken for logits.
     image
         (H, W, 3) RGB.
     """
@@ -94,8 +88,8 @@ def given_contours(
     return strength, _ridge_angles(strength)
 
 
-def _read_map(path: Path) -> NDArray[np.float32]:
-    from slanted.images.checks import as_grey
+def _read_map(path: Path) -> Float32s:
+    from slanted.images.colour import as_grey
     from slanted.io import read_image
 
     image: Any = read_image(path)
@@ -103,7 +97,7 @@ def _read_map(path: Path) -> NDArray[np.float32]:
     return grey.astype(np.float32) / np.float32(np.iinfo(grey.dtype).max)
 
 
-def _run_model(path: Path, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+def _run_model(path: Path, image: Bytes) -> Float32s:
     from slanted.io import read_bytes
 
     content = np.frombuffer(read_bytes(path), np.uint8)
@@ -122,10 +116,10 @@ def _run_model(path: Path, image: NDArray[np.uint8]) -> NDArray[np.float32]:
     return output.reshape(image.shape[:2])
 
 
-def _ridge_angles(strength: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the direction across ridges: that of the largest curvature of the smoothed map."""
+def _ridge_angles(strength: Float32s) -> Float32s:
+    """Return the direction across ridges, the one in which the smoothed map curves most."""
     smooth = cv2.GaussianBlur(strength, (0, 0), 2.0)
     xx, xy, yy = (cv2.Sobel(smooth, cv2.CV_32F, i, 2 - i, ksize=5) for i in (2, 1, 0))
-    # The eigenvector of the Hessian whose eigenvalue is lowest: a ridge bends down across itself.
+    # The eigenvector of the Hessian of the lowest eigenvalue: a ridge curves down across itself.
     angles = np.mod(0.5 * np.arctan2(-2 * xy, yy - xx), np.pi)
     return np.asarray(angles, np.float32)

@@ -1,17 +1,16 @@
-"""SLIC superpixels on Lab colour, and the same with an eye on the initial disparity.
+"""SLIC superpixels on Lab colour and, optionally, on the initial disparity.
 
-Differs from Achanta et al. in one point: a pixel chooses among the nine cells around its own place
-in the initial grid, not among all cells within twice the step. It is the same search seen from the
-pixel; the reach is a step and a half instead of two, and rows become loops that vectorise.
-scikit-image's SLIC is the reference (tests compare boundary recall and compactness); this one is
-several times faster and can see the disparity.
+Differs from Achanta et al. in one point: a pixel chooses among the nine cells around its place in
+the initial grid, not among all cells within two grid steps. This reaches a step and a half, and
+rows become loops that vectorise. Tests compare boundary recall and compactness with scikit-image's
+SLIC; this one is several times faster and can use the disparity.
 
 References
 ----------
 .. [1] R. Achanta, A. Shaji, K. Smith, A. Lucchi, P. Fua, S. Süsstrunk, "SLIC superpixels compared
    to state-of-the-art superpixel methods", TPAMI 34 (11), 2012.
 .. [2] K. Yamaguchi, D. McAllester, R. Urtasun, "Efficient joint segmentation, occlusion labeling,
-   stereo and flow estimation", ECCV 2014: superpixels that see a plane of disparity.
+   stereo and flow estimation", ECCV 2014: superpixels with disparity planes.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.partition.connectivity import Labels, connected_segments
+from slanted.partition.connectivity import connected_segments
+from slanted.runtime.arrays import Bytes, DisparityMap, Ints
 from slanted.runtime.threads import bind, share, share_rows
 from slanted.segmentation.slic_kernels import (
     assign,
@@ -35,41 +34,41 @@ if TYPE_CHECKING:
     from slanted.settings import SlicSettings
 
 BANDS = 4
-"""Of rows that are summed on their own, by any thread."""
+"""Number of bands of rows that are summed separately, each by any thread."""
 BAND_OVERLAP = 4
 """Rows of cells that a band sees beyond each of its ends."""
 SMALLEST_SHARE = 0.25
-"""Of the mean segment's pixels; smaller pieces join a neighbour, as in Achanta's code."""
+"""Share of the mean segment size below which pieces join a neighbour, as in Achanta's code."""
 
 
 def slic(
-    lab: NDArray[np.uint8],
+    lab: Bytes,
     count: int,
     settings: SlicSettings,
-    disparity: NDArray[np.float32] | None = None,
+    disparity: DisparityMap | None = None,
     band_pixels: int | None = None,
-) -> Labels:
-    """Cut an image into superpixels of similar colour, position and, if given, plane of disparity.
+) -> Ints:
+    """Cut an image into superpixels of similar colour, position and, if given, disparity plane.
 
     Parameters
     ----------
     lab
         (3, H, W) 8-bit Lab planes.
     count
-        Superpixels asked for.
+        Number of superpixels to ask for.
     settings
         Section ``segmentation.slic``.
     disparity
         (H, W) initial disparity, NaN where unknown: pixels then also prefer the superpixel whose
-        plane explains them, because colour alone does not see a grey car on a grey road.
+        plane fits them, because colour alone cannot tell a grey car from a grey road.
     band_pixels
-        Assign pixels in bands of about so many, each with `BAND_OVERLAP` rows of cells more at
-        both ends: a cell's shape depends on those around it, hardly on those farther off.
+        Size, in pixels, of bands that are assigned separately, with `BAND_OVERLAP` extra rows of
+        cells at both ends: a cell's shape hardly depends on cells farther away.
 
     Returns
     -------
     label_image
-        (H, W), 0 … n−1, each 4-connected.
+        (H, W), 0 … n−1; each segment is 4-connected.
     """
     height, width = lab.shape[1:]
     columns, rows = _grid(height, width, count)
@@ -94,8 +93,8 @@ def slic(
     return connected_segments(label_image, lab, smallest, counts)
 
 
-def _cell_bands(rows: NDArray[np.int32], height: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows of cells that each band of about `height` pixels is for, and those it sees."""
+def _cell_bands(rows: Ints, height: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows of cells that each band of about `height` pixels gives, and those it sees."""
     cells = len(rows) - 1
     count = min(max(1, round(int(rows[-1]) / max(1, height))), cells)
     for k in range(count):
@@ -107,26 +106,26 @@ def _cell_bands(rows: NDArray[np.int32], height: int) -> Iterator[tuple[slice, s
 
 
 def _assign_cells(
-    lab: NDArray[np.uint8],
-    columns: NDArray[np.int32],
-    rows: NDArray[np.int32],
+    lab: Bytes,
+    columns: Ints,
+    rows: Ints,
     step: float,
     settings: SlicSettings,
-    disparity: NDArray[np.float32] | None,
-) -> Labels:
-    """Give each pixel one of the cells about it, which follow their pixels, in turns."""
-    label_image = _grid_labels(columns, rows)
+    disparity: DisparityMap | None,
+) -> Ints:
+    """Alternate between assigning pixels to cells and moving cells to their pixels."""
+    label_image = _grid_cells(columns, rows)
     cells = (len(columns) - 1) * (len(rows) - 1)
     centres = np.zeros((cells, 5), np.float32)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     planes = np.zeros((cells, 3), np.float32)
     sums = np.empty((BANDS, cells, 6), np.int64), np.empty((BANDS, cells, 9))
-    weights = (
+    distance = (
         np.float32((settings.compactness / step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
         np.float32(settings.truncation),
     )
-    inputs = lab, seen, centres, planes, columns, rows, *weights
+    inputs = lab, seen, centres, planes, columns, rows, *distance
 
     def move(reach: float) -> None:
         share(BANDS, bind(cell_sums, (lab, seen, label_image, centres, planes, reach), *sums))
@@ -135,7 +134,7 @@ def _assign_cells(
     reach = -1.0 if disparity is None else settings.truncation
     move(-1.0)
     if disparity is not None:
-        # Every cell starts with a level plane at its median disparity, then tilts.
+        # Every cell starts with a level plane at its median disparity, which is then fitted.
         grid = seen, columns, rows
         planes[:, 2] = share_rows(len(rows) - 1, bind(cell_medians, grid))
         move(2 * reach)
@@ -145,8 +144,8 @@ def _assign_cells(
     return label_image
 
 
-def _grid(height: int, width: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the borders of about `count` cells that are as square as their number allows."""
+def _grid(height: int, width: int, count: int) -> tuple[Ints, Ints]:
+    """Return the column and row borders of about `count` cells, as square as possible."""
     step = np.sqrt(height * width / count)
     choices = []
     for rounded in (np.floor, np.ceil):
@@ -158,12 +157,12 @@ def _grid(height: int, width: int, count: int) -> tuple[NDArray[np.int32], NDArr
     return _borders(width, columns), _borders(height, rows)
 
 
-def _borders(size: int, parts: int) -> NDArray[np.int32]:
+def _borders(size: int, parts: int) -> Ints:
     """Cut 0 … size into equal parts."""
     return (np.arange(parts + 1) * size // parts).astype(np.int32)
 
 
-def _grid_labels(columns: NDArray[np.int32], rows: NDArray[np.int32]) -> Labels:
+def _grid_cells(columns: Ints, rows: Ints) -> Ints:
     across = np.repeat(np.arange(len(columns) - 1, dtype=np.int32), np.diff(columns))
     down = np.repeat(np.arange(len(rows) - 1, dtype=np.int32), np.diff(rows))
     return down[:, None] * np.int32(len(columns) - 1) + across[None, :]

@@ -1,42 +1,42 @@
-"""Numba kernels of SLIC: pixels to cells, cells to means and planes.
+"""Numba kernels of SLIC: assigning pixels to cells, and updating means and planes of cells.
 
-Colours are 8-bit Lab and positions are whole numbers, so their sums are exact integers and do not
-depend on the order in which pixels are visited.
+Colours are 8-bit Lab and positions are integers, so their sums are exact and do not depend on the
+order of pixels.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Bytes, DisparityMap, Float32s, Floats, Ints, Starts
 from slanted.runtime.kernel import kernel
 
-# Lab as OpenCV stores it in 8 bit: L is stretched from 0…100 to 0…255, a and b are shifted.
 LIGHTNESS_WEIGHT = np.float32((100.0 / 255.0) ** 2)
+"""Undoes OpenCV's 8-bit Lab, which stretches L from 0 … 100 to 0 … 255."""
 SMALLEST_DETERMINANT = 1e-6
-"""Of normalised second moments; below it the pixels are as good as on a line."""
+"""Determinant of normalised second moments below which pixels count as lying on a line."""
 
 
 @kernel
 def assign(
-    lab: NDArray[np.uint8],
-    disparity: NDArray[np.float32],
-    centres: NDArray[np.float32],
-    planes: NDArray[np.float32],
-    grid_columns: NDArray[np.int32],
-    grid_rows: NDArray[np.int32],
+    lab: Bytes,
+    disparity: DisparityMap,
+    centres: Float32s,
+    planes: Float32s,
+    grid_columns: Ints,
+    grid_rows: Ints,
     spatial_weight: np.float32,
     disparity_weight: np.float32,
     truncation: np.float32,
     first: int,
     last: int,
-    label_image: NDArray[np.int32],
+    label_image: Ints,
 ) -> None:
-    """Give every pixel to the nearest of the nine cells around its own place in the grid.
+    """Assign every pixel to the nearest of the nine cells around its place in the grid.
 
     The squared distance is that of Lab, plus `spatial_weight` times that of position, plus
     `disparity_weight` times the squared residual to the cell's plane, capped at `truncation`
-    pixels; a pixel without disparity has no residual to any plane.
+    pixels; pixels without disparity have no residual.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ def assign(
     disparity
         (H, W), NaN where unknown; not read if `disparity_weight` is 0.
     centres
-        (rows × columns, 5): mean L, a, b, x, y of each cell.
+        (rows × columns, 5) mean L, a, b, x, y of each cell.
     planes
-        (rows × columns, 3): α, β, γ of each cell about its centre.
+        (rows × columns, 3) α, β, γ of each cell about its centre.
     grid_columns, grid_rows
-        Borders of the initial grid along x and y, first 0, last the size.
+        Borders of the initial grid along x and y, from 0 to the image size.
     spatial_weight, disparity_weight, truncation
         See above.
     first, last
-        Rows of cells whose pixels to do.
+        Rows of cells whose pixels to assign.
     label_image
-        Output, (H, W).
+        (H, W) cell of each pixel, output.
     """
     width = label_image.shape[1]
     across, down = len(grid_columns) - 1, len(grid_rows) - 1
@@ -65,14 +65,14 @@ def assign(
         for y in range(grid_rows[cell_row], grid_rows[cell_row + 1]):
             nearest[:] = np.inf
             for cell_column in range(across):
-                # Slices, walked from 0: an index that may be negative keeps LLVM from vectorising.
+                # Slices indexed from 0: indices that may be negative keep LLVM from vectorising.
                 start, stop = grid_columns[cell_column], grid_columns[cell_column + 1]
                 run_l, run_a, run_b = (
                     lab[0, y, start:stop],
                     lab[1, y, start:stop],
                     lab[2, y, start:stop],
                 )
-                run_nearest, run_labels = nearest[start:stop], label_image[y, start:stop]
+                run_nearest, run_cells = nearest[start:stop], label_image[y, start:stop]
                 for i in range(max(cell_row - 1, 0), min(cell_row + 2, down)):
                     for j in range(max(cell_column - 1, 0), min(cell_column + 2, across)):
                         k = np.int32(i * across + j)
@@ -91,7 +91,7 @@ def assign(
                                 d += spatial_weight * dx * dx + from_row
                                 nearer = d < run_nearest[x]
                                 run_nearest[x] = d if nearer else run_nearest[x]
-                                run_labels[x] = k if nearer else run_labels[x]
+                                run_cells[x] = k if nearer else run_cells[x]
                         else:
                             run_d = disparity[y, start:stop]
                             slope = planes[k, 0]
@@ -110,21 +110,18 @@ def assign(
                                 d += disparity_weight * squared if known else np.float32(0)
                                 nearer = d < run_nearest[x]
                                 run_nearest[x] = d if nearer else run_nearest[x]
-                                run_labels[x] = k if nearer else run_labels[x]
+                                run_cells[x] = k if nearer else run_cells[x]
 
 
 @kernel
 def cell_medians(
-    disparity: NDArray[np.float32],
-    grid_columns: NDArray[np.int32],
-    grid_rows: NDArray[np.int32],
+    disparity: DisparityMap,
+    grid_columns: Ints,
+    grid_rows: Ints,
     first: int,
     last: int,
-) -> NDArray[np.float32]:
-    """Return the medians of the known disparities in each cell of some rows of a grid, else 0.
-
-    The upper one of an even number.
-    """
+) -> Float32s:
+    """Return the upper median of the known disparities in each cell of some rows; 0 if none."""
     across = len(grid_columns) - 1
     medians = np.zeros((last - first) * across, np.float32)
     known = np.empty(disparity.size, np.float32)
@@ -141,10 +138,10 @@ def cell_medians(
 
 
 @kernel
-def _select(values: NDArray[np.float32], count: int, k: int) -> float:
-    """Return the k-th smallest of the first `count` values, which are put in another order.
+def _select(values: Float32s, count: int, k: int) -> float:
+    """Return the k-th smallest of the first `count` values, which are reordered.
 
-    Hoare's selection; that of NumPy takes Numba three seconds to compile.
+    This is Hoare's selection; NumPy's takes Numba three seconds to compile.
     """
     low, high = 0, count - 1
     while low < high:
@@ -171,37 +168,36 @@ def _select(values: NDArray[np.float32], count: int, k: int) -> float:
 
 @kernel
 def cell_sums(
-    lab: NDArray[np.uint8],
-    disparity: NDArray[np.float32],
-    label_image: NDArray[np.int32],
-    centres: NDArray[np.float32],
-    planes: NDArray[np.float32],
+    lab: Bytes,
+    disparity: DisparityMap,
+    label_image: Ints,
+    centres: Float32s,
+    planes: Float32s,
     reach: float,
     first: int,
     last: int,
-    features: NDArray[np.int64],
-    moments: NDArray[np.float64],
+    features: Starts,
+    moments: Floats,
 ) -> None:
-    """Sum, for each cell, what `move_cells` needs of its pixels, run by run of each row.
+    """Sum what `move_cells` needs over the pixels of each cell, one run of each row at a time.
 
-    Rows are cut into as many bands as there are sums, and each is summed on its own: the result
-    does not depend on who does which.
+    Bands of rows are summed separately, so that the result does not depend on the threads.
 
     Parameters
     ----------
     lab, disparity, label_image
         (3, H, W) and (H, W); disparity is NaN where unknown, and not read if `reach` is negative.
     centres, planes
-        (cells, 5) and (cells, 3) of the cells.
+        (cells, 5) and (cells, 3); see `assign`.
     reach
-        Pixels by which a disparity may be off the plane of its cell to be an inlier.
+        Largest residual of an inlier to the plane of its cell, in pixels.
     first, last
         Bands to do.
     features
-        (bands, cells, 6), output: sums of L, a, b, x, y and 1.
+        (bands, cells, 6) sums of L, a, b, x, y and 1, output.
     moments
-        (bands, cells, 9), output: sums of 1, x, y, xx, xy, yy, d, xd, yd over inliers, x and y
-        counted from the cell's centre.
+        (bands, cells, 9) sums of 1, x, y, xx, xy, yy, d, xd, yd over inliers, output; x and y are
+        relative to the cell's centre.
     """
     height, width = label_image.shape
     bands = len(features)
@@ -234,19 +230,19 @@ def cell_sums(
 
 @kernel
 def _add_inliers(
-    disparity: NDArray[np.float32],
+    disparity: DisparityMap,
     left: float,
     dy: float,
-    plane: NDArray[np.float32],
+    plane: Float32s,
     reach: float,
-    sums: NDArray[np.float64],
+    sums: Floats,
 ) -> None:
-    """Add the moments of a run of pixels that begins at `left`, `dy`."""
+    """Add the moments of a run of pixels that starts at (`left`, `dy`) from the cell's centre."""
     slope, offset = float(plane[0]), plane[1] * dy + plane[2]
     count, sx, sxx, sd, sxd = 0.0, 0.0, 0.0, 0.0, 0.0
     for x in range(len(disparity)):
         dx = left + x
-        # Without branches, which no processor can foresee; NaN is not within reach.
+        # No branches, which processors cannot predict here; NaN is not within reach.
         near = abs(slope * dx + offset - disparity[x]) <= reach
         dx = dx if near else 0.0
         d = float(disparity[x]) if near else 0.0
@@ -268,16 +264,16 @@ def _add_inliers(
 
 @kernel
 def move_cells(
-    features: NDArray[np.int64],
-    moments: NDArray[np.float64],
-    centres: NDArray[np.float32],
-    planes: NDArray[np.float32],
+    features: Starts,
+    moments: Floats,
+    centres: Float32s,
+    planes: Float32s,
 ) -> None:
     """Move each centre to the mean of its pixels, and fit each plane to its inliers, in place.
 
-    Planes are about the cell's centre, and fitted by least squares. A cell with fewer than three
-    inliers, or with all of them on a line, gets their mean disparity, level; one with none keeps
-    its plane. A cell without pixels stays as it is.
+    Planes are fitted by least squares about the cell's centre. A cell with fewer than three
+    inliers, or with all of them on a line, gets a level plane at their mean disparity; one without
+    inliers keeps its plane. A cell without pixels does not change.
     """
     bands = len(features)
     s = np.empty(9)
@@ -299,8 +295,8 @@ def move_cells(
 
 
 @kernel
-def _fit_plane(s: NDArray[np.float64], plane: NDArray[np.float32]) -> None:
-    """Write the plane of least squares of some moments, or a level one."""
+def _fit_plane(s: Floats, plane: Float32s) -> None:
+    """Write the least-squares plane of some moments, or a level plane."""
     mx, my, md = s[1] / s[0], s[2] / s[0], s[6] / s[0]
     xx, xy, yy = s[3] / s[0] - mx * mx, s[4] / s[0] - mx * my, s[5] / s[0] - my * my
     xd, yd = s[7] / s[0] - mx * md, s[8] / s[0] - my * md

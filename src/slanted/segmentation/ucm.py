@@ -1,6 +1,6 @@
 """Ultrametric contour map: a hierarchy of regions, cut at a strength or a number of regions.
 
-The oriented watershed and the hierarchy of mean boundary strengths are higra's.
+higra computes the oriented watershed and the hierarchy of mean boundary strengths.
 
 References
 ----------
@@ -17,7 +17,7 @@ import higra
 import numpy as np
 from numpy.typing import NDArray
 
-Labels = NDArray[np.int32]
+from slanted.runtime.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,21 @@ class Ucm:
 
     shape: tuple[int, int]
     tree: Any
-    altitudes: NDArray[np.float64]
+    altitudes: Floats
 
-    def cut_regions(self, count: int) -> Labels:
-        """Return the cut whose number of regions is nearest to `count`."""
+    def cut_regions(self, count: int) -> Ints:
+        """Return the label image of the cut whose number of regions is nearest to `count`."""
         if self._is_one_region():
             return np.zeros(self.shape, np.int32)
         explorer = higra.HorizontalCutExplorer(self.tree, self.altitudes)
-        # Contours of equal strength disappear together, so not every number can be had.
+        # Contours of equal strength disappear together, so not every number is possible.
         numbers = np.asarray(explorer.num_regions_cuts())
         nearest = int(numbers[np.argmin(np.abs(numbers - count))])
         cut = explorer.horizontal_cut_from_num_regions(nearest)
         return self._numbered(cut.labelisation_leaves(self.tree))
 
-    def cut_threshold(self, threshold: float) -> Labels:
-        """Return the regions that contours stronger than this separate."""
+    def cut_threshold(self, threshold: float) -> Ints:
+        """Return the label image of the regions separated by contours stronger than `threshold`."""
         if self._is_one_region():
             return np.zeros(self.shape, np.int32)
         explorer = higra.HorizontalCutExplorer(self.tree, self.altitudes)
@@ -48,10 +48,10 @@ class Ucm:
         return self._numbered(cut.labelisation_leaves(self.tree))
 
     def picture(self) -> NDArray[np.float32]:
-        """Return (H, W), the strength at which the contour through each pixel disappears."""
+        """Return the (H, W) strength at which the contour through each pixel disappears."""
         if self._is_one_region():
             return np.zeros(self.shape, np.float32)
-        strengths = higra.saliency(self.tree, self.altitudes)  # of the edges of the pixel grid
+        strengths = higra.saliency(self.tree, self.altitudes)  # per edge of the pixel grid
         sources, targets = higra.get_4_adjacency_graph(self.shape).edge_list()
         picture = np.zeros(self.shape[0] * self.shape[1], np.float32)
         np.maximum.at(picture, sources, strengths)
@@ -59,10 +59,10 @@ class Ucm:
         return picture.reshape(self.shape)
 
     def _is_one_region(self) -> bool:
-        # No contour at all; higra's cuts and saliency fail on a tree of one leaf.
+        # There is no contour; higra's cuts and saliency fail on a tree of one leaf.
         return bool(self.tree.num_leaves() == 1)
 
-    def _numbered(self, leaves: NDArray[Any]) -> Labels:
+    def _numbered(self, leaves: NDArray[Any]) -> Ints:
         _, numbers = np.unique(leaves, return_inverse=True)
         return numbers.reshape(self.shape).astype(np.int32)
 
@@ -73,13 +73,13 @@ def build_ucm(strength: NDArray[np.float32], angles: NDArray[np.float32]) -> Ucm
     Parameters
     ----------
     strength
-        (H, W), 0 where there is no contour.
+        (H, W) strength of contours, 0 where there is none.
     angles
-        (H, W), direction of the gradient across it, from the columns' direction towards the rows'.
+        (H, W) angle of the gradient across the contour, from the x axis towards the y axis.
     """
     shape = (int(strength.shape[0]), int(strength.shape[1]))
     grid = higra.get_4_adjacency_graph(shape)
-    weights = higra.weight_graph(grid, strength.astype(np.float64), higra.WeightFunction.mean)
+    strengths = higra.weight_graph(grid, strength.astype(np.float64), higra.WeightFunction.mean)
     orientations = higra.weight_graph(grid, angles.astype(np.float64), higra.WeightFunction.source)
-    tree, altitudes = higra.mean_pb_hierarchy(grid, weights, shape, orientations)
+    tree, altitudes = higra.mean_pb_hierarchy(grid, strengths, shape, orientations)
     return Ucm(shape, tree, altitudes)

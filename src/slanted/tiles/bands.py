@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.matching import drop_impossible, run_matcher
+from slanted.matching import run_matcher
 from slanted.matching.census_sgm import bands, clean_up, match_rows
+from slanted.matching.out_of_view import drop_impossible
 from slanted.runtime.threads import thread_limit
 from slanted.tiles.terms import ask_each
 
 if TYPE_CHECKING:
     from slanted.images import Image
-    from slanted.matching import Confidence, Disparity, DisparityRange
+    from slanted.matching import DisparityRange
+    from slanted.runtime.arrays import DisparityMap
     from slanted.runtime.workers import Backend
     from slanted.settings import MatchingSettings
 
@@ -42,7 +44,7 @@ class Band:
     threads: int
 
 
-def match_band(band: Band) -> tuple[Disparity, Confidence | None]:
+def match_band(band: Band) -> tuple[DisparityMap, DisparityMap | None]:
     """Return the disparity and confidence of the rows that are not overlap."""
     matcher = match_rows if band.settings.method == OWN else run_matcher
     with thread_limit(band.threads):
@@ -59,7 +61,7 @@ def match_in_bands(
     *,
     backend: Backend,
     with_confidence: bool,
-) -> tuple[Disparity, Confidence | None]:
+) -> tuple[DisparityMap, DisparityMap | None]:
     """Match an 8-bit pair band by band; see `slanted.matching.find_matches`.
 
     Parameters

@@ -12,9 +12,10 @@ from slanted.errors import InputError
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.inference.terms import Terms
-    from slanted.matching import Confidence, Disparity, DisparityRange
+    from slanted.matching import DisparityRange
     from slanted.model.evidence import Evidence
     from slanted.regions import Regions
+    from slanted.runtime.arrays import DisparityMap
     from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
@@ -39,9 +40,9 @@ class TiledStages:
 
     def match(
         self, left: Image, right: Image, searched: DisparityRange
-    ) -> tuple[Disparity, Confidence | None]:
+    ) -> tuple[DisparityMap, DisparityMap | None]:
         """Match in bands."""
-        from slanted.images.checks import as_8_bit
+        from slanted.images.colour import as_8_bit
         from slanted.tiles.bands import match_in_bands
 
         return match_in_bands(

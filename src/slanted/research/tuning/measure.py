@@ -114,7 +114,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
 
 @lru_cache(KEPT)
 def _grey(frame: Frame) -> GreyPair:
-    from slanted.images.checks import grey_pair
+    from slanted.images.colour import grey_pair
 
     return grey_pair(*_images(frame))
 

@@ -79,7 +79,8 @@ class ConvergenceJob(FrameJob):
 def follow(left: object, right: object, settings: Settings) -> list[Solution]:
     """Return what the first discrete problem of a pair comes to after each of `LOOKS` sweeps."""
     from slanted.images.census import census_of_pair
-    from slanted.images.checks import check_pair, grey_pair
+    from slanted.images.checks import check_pair
+    from slanted.images.colour import grey_pair
     from slanted.inference.pcbp import data_scale
     from slanted.inference.terms import WholeImage
     from slanted.model.energy import cheapest_labels

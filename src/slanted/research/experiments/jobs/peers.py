@@ -62,7 +62,7 @@ def _grey_images(pair: Pair) -> tuple[list[NDArray[np.uint8]], DisparityRange]:
     """Return the pair as 8-bit grey images, and the range of disparities to search."""
     import numpy as np
 
-    from slanted.images.checks import as_8_bit, as_grey
+    from slanted.images.colour import as_8_bit, as_grey
     from slanted.matching.disparity_range import disparity_range
 
     pair8 = as_8_bit(pair.left, pair.right)

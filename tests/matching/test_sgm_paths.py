@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from slanted.matching import volumes
-from slanted.matching.volumes import volume
+from slanted.matching import sgm_paths
+from slanted.matching.sgm_paths import volume
 
 
 @pytest.fixture(autouse=True)
 def nothing_spare(monkeypatch):
-    monkeypatch.setattr(volumes, "_spare", [])
+    monkeypatch.setattr(sgm_paths, "_spare", [])
 
 
 def test_memory_is_used_again_by_smaller_and_replaced_by_larger_volumes():
@@ -22,7 +22,7 @@ def test_memory_is_used_again_by_smaller_and_replaced_by_larger_volumes():
         assert (second == 7).all()
     with volume((40, 50), np.float32) as third:
         third[:] = 1
-    assert [memory.size for memory in volumes._spare] == [8000]
+    assert [memory.size for memory in sgm_paths._spare] == [8000]
 
 
 def test_volumes_in_use_share_nothing():
@@ -31,14 +31,14 @@ def test_volumes_in_use_share_nothing():
         with volume((9,), np.uint8) as inner:
             inner[:] = 2
         assert (outer == 1).all()
-    assert len(volumes._spare) == 1
+    assert len(sgm_paths._spare) == 1
 
 
 def test_large_volumes_and_those_of_failures_are_given_back(monkeypatch):
-    monkeypatch.setattr(volumes, "MOST_KEPT", 10)
+    monkeypatch.setattr(sgm_paths, "MOST_KEPT", 10)
     with volume((11,), np.uint8):
         pass
-    assert volumes._spare == []
+    assert sgm_paths._spare == []
     with pytest.raises(ZeroDivisionError), volume((10,), np.uint8):
         1 / 0  # noqa: B018
-    assert len(volumes._spare) == 1
+    assert len(sgm_paths._spare) == 1
