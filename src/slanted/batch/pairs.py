@@ -45,19 +45,13 @@ RESULT = (RECORD, ARRAYS)
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair to run.
-
-    Parameters
-    ----------
-    name
-        Name of its result: a relative path with slashes.
-    left, right
-        The images. If the right one does not exist, the pair is recorded as failed.
-    """
+    """A pair to run."""
 
     name: str
+    """Name of its result: a relative path with slashes."""
     left: Path
     right: Path
+    """The images. If the right one does not exist, the pair is recorded as failed."""
 
     def frame(self) -> tuple[str, int] | None:
         """Return the sequence of the left file, and its number there, if its name has a number."""

@@ -27,28 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a batch has come.
-
-    Parameters
-    ----------
-    total, done, skipped, failed
-        Number of all pairs, and of those done now, done before, and failed.
-    running
-        Names of the pairs that are running.
-    seconds
-        Time since the start.
-    workers, threads
-        Number of workers, and threads of each.
-    """
+    """How far a batch has come."""
 
     total: int
     done: int = 0
     skipped: int = 0
     failed: int = 0
+    """Number of all pairs, and of those done now, done before, and failed."""
     running: tuple[str, ...] = ()
+    """Names of the pairs that are running."""
     seconds: float = 0.0
+    """Time since the start."""
     workers: int = 1
     threads: int = 1
+    """Number of workers, and threads of each."""
 
     @property
     def ended(self) -> int:

@@ -32,48 +32,32 @@ _hearing = threading.Lock()
 
 @dataclass(frozen=True)
 class Job:
-    """A pair to run.
-
-    Parameters
-    ----------
-    name, left, right
-        The pair.
-    output
-        The folder of the whole batch.
-    settings
-        The settings of the user.
-    threads
-        Threads that this worker may use.
-    before
-        In a sequence, the name of the frame before, if that one succeeded.
-    """
+    """A pair to run."""
 
     name: str
     left: Path
     right: Path
+    """The pair."""
     output: Path
+    """The folder of the whole batch."""
     settings: Settings
+    """The settings of the user."""
     threads: int
+    """Threads that this worker may use."""
     before: str | None = None
+    """In a sequence, the name of the frame before, if that one succeeded."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a job.
-
-    Parameters
-    ----------
-    status
-        ``done``, ``skipped`` because it was done before, or ``failed``.
-    record
-        What is recorded of it.
-    disk_full
-        Whether it failed because the disk is full, so that all others will fail, too.
-    """
+    """The outcome of a job."""
 
     status: str
+    """``done``, ``skipped`` because it was done before, or ``failed``."""
     record: dict[str, Any] = field(default_factory=dict)
+    """What is recorded of it."""
     disk_full: bool = False
+    """Whether it failed because the disk is full, so that all others will fail, too."""
 
 
 def run_job(job: Job) -> Outcome:

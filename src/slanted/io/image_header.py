@@ -12,28 +12,19 @@ MAX_PIXELS = 2**29
 
 @dataclass(frozen=True)
 class ImageHeader:
-    """What the header of an image file says.
-
-    Parameters
-    ----------
-    format
-        ``"PNG"``, ``"JPEG"``, ``"TIFF"``, ``"PNM"`` or ``"BMP"``.
-    width_pixels, height_pixels
-        Size.
-    bits
-        Bits per sample as stored.
-    channels
-        Samples per pixel, alpha included; a palette counts as 3.
-    is_float
-        Whether samples are floating-point numbers.
-    """
+    """What the header of an image file says."""
 
     format: str
+    """``"PNG"``, ``"JPEG"``, ``"TIFF"``, ``"PNM"`` or ``"BMP"``."""
     width_pixels: int
     height_pixels: int
+    """Size."""
     bits: int
+    """Bits per sample as stored."""
     channels: int
+    """Samples per pixel, alpha included; a palette counts as 3."""
     is_float: bool = False
+    """Whether samples are floating-point numbers."""
 
 
 def truncated(path: Path, where: str) -> FileError:

@@ -32,27 +32,19 @@ _NAME = re.compile(r"messages-[0-9]{6,}\.npz")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluation of the objective.
-
-    Parameters
-    ----------
-    weights
-        Scaled weights, as the optimiser and the regulariser see them.
-    epsilon, max_sweeps
-        ε, and the largest number of sweeps.
-    value, gradient
-        The whole objective and its gradient.
-    sweeps, seconds
-        Sweeps over all images, and the time they took.
-    """
+    """One evaluation of the objective."""
 
     weights: tuple[float, ...]
+    """Scaled weights, as the optimiser and the regulariser see them."""
     epsilon: float
     max_sweeps: int
+    """ε, and the largest number of sweeps."""
     value: float
     gradient: tuple[float, ...]
+    """The whole objective and its gradient."""
     sweeps: int
     seconds: float
+    """Sweeps over all images, and the time they took."""
 
 
 class Checkpoint:

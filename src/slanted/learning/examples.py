@@ -36,46 +36,33 @@ class Example:
     """One image: the graph of the segments with ground truth, and tables over their particles.
 
     Particle 0 of every segment is its ground-truth plane.
-
-    Parameters
-    ----------
-    name
-        Name of the frame.
-    edges, junctions3, junctions4, junction4_kinds
-        As in `slanted.solver.factor_graph.FactorGraph`.
-    seg
-        (n, N) φ_seg.
-    bdy1
-        (E, 2, N) sums of φ^TP over B_ij for the planes of i and of j, which φ_bdy1 is made of.
-    bdy2
-        (E, 4, N²) φ_bdy2, in single precision: by far the largest array.
-    jct, crs
-        (4, 4, 4) and (4, 4, 4, 4, 4) φ_jct and φ_crs.
-    col
-        (E, 4) φ_col.
-    vis, pho
-        (n, N) φ_vis and φ_pho.
-    losses
-        (n, N) task loss of each particle.
-    labels
-        (E,) ground-truth labels.
     """
 
     name: str
+    """Name of the frame."""
     edges: Ints
     junctions3: Ints
     junctions4: Ints
     junction4_kinds: Ints
+    """As in `slanted.solver.factor_graph.FactorGraph`."""
     seg: Floats
+    """(n, N) φ_seg."""
     bdy1: Floats
+    """(E, 2, N) sums of φ^TP over B_ij for the planes of i and of j, which φ_bdy1 is made of."""
     bdy2: NDArray[np.float32]
+    """(E, 4, N²) φ_bdy2, in single precision: by far the largest array."""
     jct: Floats
     crs: Floats
+    """(4, 4, 4) and (4, 4, 4, 4, 4) φ_jct and φ_crs."""
     col: Floats
+    """(E, 4) φ_col."""
     vis: Floats
     pho: Floats
+    """(n, N) φ_vis and φ_pho."""
     losses: Floats
+    """(n, N) task loss of each particle."""
     labels: Ints
+    """(E,) ground-truth labels."""
 
     def graph(self, weights: Floats, edge_costs: Floats) -> FactorGraph:
         """Return the factor graph of some weights, with the task losses subtracted from the costs.

@@ -31,24 +31,16 @@ FEWEST = 10  # ground-truth pixels that a plane needs
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Ground truth of an image's segments.
-
-    Parameters
-    ----------
-    pixels
-        Ground-truth pixels of each segment, about its centre.
-    planes
-        (n, 3) planes; meaningless where unknown.
-    kept
-        The segments with a known plane, and the edges and junctions among them.
-    labels
-        Boundary labels of the kept edges.
-    """
+    """Ground truth of an image's segments."""
 
     pixels: Matches
+    """Ground-truth pixels of each segment, about its centre."""
     planes: Floats
+    """(n, 3) planes; meaningless where unknown."""
     kept: Subgraph
+    """The segments with a known plane, and the edges and junctions among them."""
     labels: Ints
+    """Boundary labels of the kept edges."""
 
 
 def find_truth(
@@ -115,27 +107,19 @@ def _supported(regions: Regions, pixels: Matches, planes: Floats) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class Subgraph:
-    """Some segments, and the edges and junctions that touch no others.
-
-    Parameters
-    ----------
-    segments, edge_numbers
-        Numbers of the segments and edges in the whole graph, ascending.
-    edges
-        (E, 2) segments of each edge, numbered inside the subgraph.
-    junctions3, junctions4
-        (J3, 3) and (J4, 4) edges of each junction, numbered inside the subgraph.
-    junctions4_segments
-        (J4, 4) segments of each four-way junction, numbered as in the whole graph: only their order
-        matters.
-    """
+    """Some segments, and the edges and junctions that touch no others."""
 
     segments: Ints
     edge_numbers: Ints
+    """Numbers of the segments and edges in the whole graph, ascending."""
     edges: Ints
+    """(E, 2) segments of each edge, numbered inside the subgraph."""
     junctions3: Ints
     junctions4: Ints
+    """(J3, 3) and (J4, 4) edges of each junction, numbered inside the subgraph."""
     junctions4_segments: Ints
+    """(J4, 4) segments of each four-way junction, numbered as in the whole graph: only their order
+    matters."""
 
 
 def induced_subgraph(regions: Regions, known: NDArray[np.bool_]) -> Subgraph:

@@ -45,43 +45,30 @@ ANNEALING = (1.0,)
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The outcome of learning.
-
-    Parameters
-    ----------
-    weights
-        (8,) in the order of `slanted.learning.examples.NAMES`; seg is 1 unless it is 0.
-    scale
-        The objective is least at these weights times this factor.
-    evaluations
-        Evaluations of the objective, in order.
-    resumed
-        How many of them came from a checkpoint.
-    images
-        The frames, as they were before learning.
-    truth, expectation
-        Features of the ground truth, and those expected at the end, summed over the images.
-    before, after
-        Mean metrics of the training frames with the weights of the settings, and with the learned
-        ones.
-    method, reason
-        The optimiser in words, and why it stopped.
-    seconds
-        Wall time of each stage.
-    """
+    """The outcome of learning."""
 
     weights: Floats
+    """(8,) in the order of `slanted.learning.examples.NAMES`; seg is 1 unless it is 0."""
     scale: float
+    """The objective is least at these weights times this factor."""
     evaluations: tuple[Evaluation, ...]
+    """Evaluations of the objective, in order."""
     resumed: int
+    """How many of them came from a checkpoint."""
     images: tuple[Loaded, ...]
+    """The frames, as they were before learning."""
     truth: Floats
     expectation: Floats
+    """Features of the ground truth, and those expected at the end, summed over the images."""
     before: dict[str, float]
     after: dict[str, float]
+    """Mean metrics of the training frames with the weights of the settings, and with the learned
+    ones."""
     method: str
     reason: str
+    """The optimiser in words, and why it stopped."""
     seconds: dict[str, float]
+    """Wall time of each stage."""
 
     @property
     def objective(self) -> float:

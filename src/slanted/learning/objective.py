@@ -46,24 +46,16 @@ COUNTING = CountingNumbers(node=1.0, label=1.0)
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What an image contributes at some weights, after its messages have been improved.
-
-    Parameters
-    ----------
-    value
-        f(w, λ).
-    gradient
-        (8,) ∂f/∂w.
-    expectation
-        (8,) features expected under the beliefs; φ(gt) less the gradient.
-    sweeps
-        Sweeps done for this evaluation.
-    """
+    """What an image contributes at some weights, after its messages have been improved."""
 
     value: float
+    """f(w, λ)."""
     gradient: Floats
+    """(8,) ∂f/∂w."""
     expectation: Floats
+    """(8,) features expected under the beliefs; φ(gt) less the gradient."""
     sweeps: int
+    """Sweeps done for this evaluation."""
 
 
 class Workspace:

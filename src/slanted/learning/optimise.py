@@ -33,19 +33,13 @@ steps, which start near the optimum."""
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where an optimiser stopped.
-
-    Parameters
-    ----------
-    weights, value
-        The scaled weights of the least value seen, and that value.
-    reason
-        Why it stopped, in words.
-    """
+    """Where an optimiser stopped."""
 
     weights: Floats
     value: float
+    """The scaled weights of the least value seen, and that value."""
     reason: str
+    """Why it stopped, in words."""
 
 
 class OutOfStepsError(Exception):

@@ -21,26 +21,18 @@ Arrays = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A frame as loaded, with the result of the weights before learning.
-
-    Parameters
-    ----------
-    name
-        The frame's name.
-    segments, segments_with_truth, edges
-        Numbers of segments, and of segments and boundaries that take part.
-    features
-        φ(gt), in the order of `slanted.learning.examples.NAMES`.
-    errors
-        Metrics of the result with the weights of the settings, as `slanted evaluate` gives them.
-    """
+    """A frame as loaded, with the result of the weights before learning."""
 
     name: str
+    """The frame's name."""
     segments: int
     segments_with_truth: int
     edges: int
+    """Numbers of segments, and of segments and boundaries that take part."""
     features: tuple[float, ...]
+    """φ(gt), in the order of `slanted.learning.examples.NAMES`."""
     errors: dict[str, float]
+    """Metrics of the result with the weights of the settings, as `slanted evaluate` gives them."""
 
 
 class _Images:

@@ -27,28 +27,19 @@ SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0, 1.0])
 
 @dataclass(frozen=True)
 class Step:
-    """An evaluation and how far the run has come, for progress reports.
-
-    Parameters
-    ----------
-    number, most
-        Number of the evaluation, from 1, and the most that there can be.
-    evaluation
-        The evaluation.
-    lowest
-        Lowest value so far.
-    gradient_norm
-        Norm of the projected gradient; 0 at the minimum.
-    seconds_left
-        Time left if all steps are taken.
-    """
+    """An evaluation and how far the run has come, for progress reports."""
 
     number: int
     most: int
+    """Number of the evaluation, from 1, and the most that there can be."""
     evaluation: Evaluation
+    """The evaluation."""
     lowest: float
+    """Lowest value so far."""
     gradient_norm: float
+    """Norm of the projected gradient; 0 at the minimum."""
     seconds_left: float
+    """Time left if all steps are taken."""
 
 
 class Training:

@@ -38,25 +38,17 @@ ASSUMED_BASELINE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class PlaneMesh:
-    """Triangles in the left image, with a disparity at each of their vertices.
-
-    Parameters
-    ----------
-    corners
-        (V, 2) position (u, v) in the image, in pixels: corners of pixels, whose centres are whole
-        numbers, but for those where a triangle was cut at a level of disparity.
-    disparity
-        (V,) pixels.
-    faces
-        (F, 3) vertices, the front towards the camera.
-    segment
-        (F,) the segment that each triangle lies in.
-    """
+    """Triangles in the left image, with a disparity at each of their vertices."""
 
     corners: Floats
+    """(V, 2) position (u, v) in the image, in pixels: corners of pixels, whose centres are whole
+    numbers, but for those where a triangle was cut at a level of disparity."""
     disparity: Floats
+    """(V,) pixels."""
     faces: Ints
+    """(F, 3) vertices, the front towards the camera."""
     segment: Ints
+    """(F,) the segment that each triangle lies in."""
 
     def positions(self, calibration: Calibration) -> NDArray[np.float32]:
         """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth has no bound."""

@@ -21,25 +21,17 @@ Task = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a task.
-
-    Parameters
-    ----------
-    key
-        The key it was submitted with.
-    value, error
-        What it returned or raised.
-    died
-        How its worker died; empty if it did not.
-    again
-        Whether it is worth trying again after a death.
-    """
+    """What became of a task."""
 
     key: Any
+    """The key it was submitted with."""
     value: Any = None
     error: Exception | None = None
+    """What it returned or raised."""
     died: str = ""
+    """How its worker died; empty if it did not."""
     again: bool = True
+    """Whether it is worth trying again after a death."""
 
     def result(self) -> Any:
         """Return what the task returned, or raise what it raised."""

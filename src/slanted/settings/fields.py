@@ -21,29 +21,21 @@ KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "
 
 @dataclass(frozen=True)
 class Setting:
-    """The description of one setting.
-
-    Parameters
-    ----------
-    kind
-        The type of its value: bool, int, float or str.
-    optional
-        Whether it may be None, written ``auto``.
-    doc, unit, symbol
-        Its meaning in whole sentences, its unit, and the symbol of the paper.
-    low, high, choices, odd
-        The values that are allowed; bounds are inclusive.
-    """
+    """The description of one setting."""
 
     kind: type
+    """The type of its value: bool, int, float or str."""
     optional: bool
+    """Whether it may be None, written ``auto``."""
     doc: str
     unit: str = ""
     symbol: str = ""
+    """Its meaning in whole sentences, its unit, and the symbol of the paper."""
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] | Callable[[], tuple[str, ...]] | None = None
     odd: bool = False
+    """The values that are allowed; bounds are inclusive."""
 
     def allowed(self) -> str:
         """Say in words what values are allowed."""

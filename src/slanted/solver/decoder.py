@@ -39,19 +39,13 @@ MOST_ROUNDS = 100  # each but the last gains, so this only cuts off a very long 
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """A state for each node, a label for each edge.
-
-    Parameters
-    ----------
-    states, labels
-        (n,) and (E,) int32.
-    energy
-        Their cost.
-    """
+    """A state for each node, a label for each edge."""
 
     states: Ints
     labels: Ints
+    """(n,) and (E,) int32."""
     energy: float
+    """Their cost."""
 
 
 class Decoder:

@@ -63,22 +63,15 @@ def advance_parts(sweeper: Sweeper, part_of_node: NDArray[np.integer]) -> Advanc
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Who owns each message, and how many copies each factor has.
-
-    Parameters
-    ----------
-    owners
-        The part of the variable that each message is from: of `to_first`, `to_second` and
-        `to_label` (E,), of `to_junctions3` (J3, 3) and of `to_junctions4` (J4, 4).
-    copies
-        M_α for each array of messages, in the same order: (E,) three times, (J3,), (J4,).
-    blocks
-        The variables of each part.
-    """
+    """Who owns each message, and how many copies each factor has."""
 
     owners: tuple[Ints, ...]
+    """The part of the variable that each message is from: of `to_first`, `to_second` and `to_label`
+    (E,), of `to_junctions3` (J3, 3) and of `to_junctions4` (J4, 4)."""
     copies: tuple[Ints, ...]
+    """M_α for each array of messages, in the same order: (E,) three times, (J3,), (J4,)."""
     blocks: list[Block]
+    """The variables of each part."""
 
     @classmethod
     def of(cls, graph: FactorGraph, part_of_node: Ints) -> Parts:

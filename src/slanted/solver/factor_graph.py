@@ -20,41 +20,28 @@ LABELS = 4  # that an edge can have
 
 @dataclass(frozen=True, eq=False)
 class FactorGraph:
-    """Costs to be minimised, with any weights already applied.
-
-    Parameters
-    ----------
-    edges
-        (E, 2) int32, the nodes i < j of each edge.
-    node_costs
-        (n, N) unary costs of states.
-    label_costs
-        (E, 4) unary costs of labels.
-    edge_costs
-        (E, 4, N, N) costs of (o_ij, y_i, y_j).
-    junctions3
-        (J3, 3) int32, the edges ij, jk, ik of nodes i < j < k.
-    junction3_costs
-        (4, 4, 4) costs of (o_ij, o_jk, o_ik), one table for all: with i < j < k no edge is
-        reversed.
-    junctions4
-        (J4, 4) int32, the edges pq, qr, rs, ps of nodes in cyclic order.
-    junction4_kinds
-        (J4,) int32, which table of `junction4_costs` each junction uses: edges qr and rs may be
-        stored in reverse.
-    junction4_costs
-        (K, 4, 4, 4, 4) tables of (o_pq, o_qr, o_rs, o_ps), as the edges are stored.
-    """
+    """Costs to be minimised, with any weights already applied."""
 
     edges: Ints
+    """(E, 2) int32, the nodes i < j of each edge."""
     node_costs: Floats
+    """(n, N) unary costs of states."""
     label_costs: Floats
+    """(E, 4) unary costs of labels."""
     edge_costs: Floats
+    """(E, 4, N, N) costs of (o_ij, y_i, y_j)."""
     junctions3: Ints = field(default_factory=lambda: np.empty((0, 3), np.int32))
+    """(J3, 3) int32, the edges ij, jk, ik of nodes i < j < k."""
     junction3_costs: Floats = field(default_factory=lambda: np.zeros((LABELS,) * 3))
+    """(4, 4, 4) costs of (o_ij, o_jk, o_ik), one table for all: with i < j < k no edge is reversed.
+    """
     junctions4: Ints = field(default_factory=lambda: np.empty((0, 4), np.int32))
+    """(J4, 4) int32, the edges pq, qr, rs, ps of nodes in cyclic order."""
     junction4_kinds: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    """(J4,) int32, which table of `junction4_costs` each junction uses: edges qr and rs may be
+    stored in reverse."""
     junction4_costs: Floats = field(default_factory=lambda: np.zeros((1, *(LABELS,) * 4)))
+    """(K, 4, 4, 4, 4) tables of (o_pq, o_qr, o_rs, o_ps), as the edges are stored."""
 
     def energy(self, states: NDArray[np.integer], labels: NDArray[np.integer]) -> float:
         """Return the cost of a labelling: a state for each node, a label for each edge."""

@@ -13,23 +13,16 @@ from slanted.solver.factor_graph import LABELS, FactorGraph
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """One array for each kind of factor and slot in it.
-
-    Parameters
-    ----------
-    to_first, to_second
-        (E, N) from the states of the first and the second node of an edge to its factor.
-    to_label
-        (E, 4) from an edge's label to its factor.
-    to_junctions3, to_junctions4
-        (J3, 3, 4) and (J4, 4, 4) from labels to junctions.
-    """
+    """One array for each kind of factor and slot in it."""
 
     to_first: Floats
     to_second: Floats
+    """(E, N) from the states of the first and the second node of an edge to its factor."""
     to_label: Floats
+    """(E, 4) from an edge's label to its factor."""
     to_junctions3: Floats
     to_junctions4: Floats
+    """(J3, 3, 4) and (J4, 4, 4) from labels to junctions."""
 
     @classmethod
     def zeros(cls, graph: FactorGraph) -> Messages:

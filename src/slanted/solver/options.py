@@ -19,13 +19,6 @@ ANNEALING_RATE = 0.97**300
 class CountingNumbers:
     """Counting numbers c of the dual (`slanted.solver.dual`); they matter only if ε > 0.
 
-    Parameters
-    ----------
-    node, label
-        c_i ≥ 0 of the variables.
-    factor
-        c_α > 0 of all factors.
-
     Raises
     ------
     InputError
@@ -34,7 +27,9 @@ class CountingNumbers:
 
     node: float = 0.0
     label: float = 0.0
+    """c_i ≥ 0 of the variables."""
     factor: float = 1.0
+    """c_α > 0 of all factors."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.node < inf and 0 <= self.label < inf and 0 < self.factor < inf):
@@ -48,29 +43,6 @@ class CountingNumbers:
 class SolverOptions:
     """When to stop, and what to ascend.
 
-    Parameters
-    ----------
-    epsilon
-        ε: 0 seeks the labelling of least energy; larger values smooth the dual and slow the sweeps.
-    counting
-        Counting numbers of variables and factors.
-    max_sweeps
-        Stop after this many sweeps; annealing sweeps are not counted.
-    check_every
-        Sweeps between evaluations of dual and bound.
-    gap_tolerance
-        Stop when energy − bound is at most this, in units of cost. A relative gap would flatter,
-        because no labelling avoids most of the energy. The bound is rounded down by about 1e-13 of
-        the energy, so a tolerance of 0 is never met.
-    progress_tolerance
-        Stop when the dual rose by at most this share of itself between two checks.
-    annealing_sweeps
-        Sweeps with ε falling from 0.3 to 0.001 units of cost that precede the others. 300 give a
-        tighter bound at several times the cost; hard problems need more.
-    decode
-        Whether to look for labellings. If not, the solution is the incumbent or, without one, what
-        each variable prefers at the end.
-
     Raises
     ------
     InputError
@@ -78,13 +50,26 @@ class SolverOptions:
     """
 
     epsilon: float = 0.0
+    """ε: 0 seeks the labelling of least energy; larger values smooth the dual and slow the sweeps.
+    """
     counting: CountingNumbers = CountingNumbers()
+    """Counting numbers of variables and factors."""
     max_sweeps: int = 200
+    """Stop after this many sweeps; annealing sweeps are not counted."""
     check_every: int = 10
+    """Sweeps between evaluations of dual and bound."""
     gap_tolerance: float = 1e-6
+    """Stop when energy − bound is at most this, in units of cost. A relative gap would flatter,
+    because no labelling avoids most of the energy. The bound is rounded down by about 1e-13 of the
+    energy, so a tolerance of 0 is never met."""
     progress_tolerance: float = 1e-6
+    """Stop when the dual rose by at most this share of itself between two checks."""
     annealing_sweeps: int = 0
+    """Sweeps with ε falling from 0.3 to 0.001 units of cost that precede the others. 300 give a
+    tighter bound at several times the cost; hard problems need more."""
     decode: bool = True
+    """Whether to look for labellings. If not, the solution is the incumbent or, without one, what
+    each variable prefers at the end."""
 
     def __post_init__(self) -> None:
         fewest = min(self.max_sweeps, self.annealing_sweeps)

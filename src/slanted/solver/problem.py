@@ -15,22 +15,15 @@ from slanted.solver.options import CountingNumbers
 
 @dataclass(frozen=True, eq=False)
 class JunctionTables:
-    """Junctions of one size.
-
-    Parameters
-    ----------
-    kinds
-        (J,) which of the tables each junction uses.
-    tables
-        (kinds, k, 4, 4^(k−1)) costs, k times over with each slot's label in front once: every
-        message then reads its table from front to back.
-    counts
-        (J,) c_α.
-    """
+    """Junctions of one size."""
 
     kinds: Ints
+    """(J,) which of the tables each junction uses."""
     tables: Floats
+    """(kinds, k, 4, 4^(k−1)) costs, k times over with each slot's label in front once: every
+    message then reads its table from front to back."""
     counts: Floats
+    """(J,) c_α."""
 
     @classmethod
     def of(cls, kinds: Ints, tables: Floats, count: float) -> JunctionTables:
@@ -51,31 +44,22 @@ class JunctionTables:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Costs and counting numbers; tables are flat.
-
-    Parameters
-    ----------
-    graph
-        The scopes of all factors.
-    node_costs, label_costs
-        (n, N) and (E, 4) θ_i.
-    edge_costs, edge_counts
-        (E, 4, N²) θ_α and (E,) c_α.
-    three, four
-        Junctions.
-    node_count, label_count
-        c_i of nodes and of labels.
-    """
+    """Costs and counting numbers; tables are flat."""
 
     graph: FactorGraph
+    """The scopes of all factors."""
     node_costs: Floats
     label_costs: Floats
+    """(n, N) and (E, 4) θ_i."""
     edge_costs: Floats
     edge_counts: Floats
+    """(E, 4, N²) θ_α and (E,) c_α."""
     three: JunctionTables
     four: JunctionTables
+    """Junctions."""
     node_count: float
     label_count: float
+    """c_i of nodes and of labels."""
 
     def __post_init__(self) -> None:
         # Numba gives read-only arrays another type. Callers may pass some, so all are made

@@ -13,39 +13,27 @@ Rule = Literal["gap", "progress", "sweeps"]  # a closed gap, lack of progress, n
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best labelling found, and a proof of how good it is.
-
-    Parameters
-    ----------
-    states, labels
-        (n,) state of each node, (E,) label of each edge.
-    energy
-        Their cost.
-    bound
-        No labelling of this graph costs less: the best certified D_0 of all checks.
-    beliefs
-        (n, N) B_i of the last messages. With ε = 0 no labelling that gives node i state k costs
-        less than D_0 of these messages plus B_i(k) − min B_i; with ε > 0 the belief in k is
-        proportional to exp(−B_i(k) / (ε ĉ_i)).
-    messages
-        The last messages, for a warm start.
-    sweeps
-        Sweeps done.
-    rule
-        What ended the run.
-    trace
-        The course of the run.
-    """
+    """The best labelling found, and a proof of how good it is."""
 
     states: Ints
     labels: Ints
+    """(n,) state of each node, (E,) label of each edge."""
     energy: float
+    """Their cost."""
     bound: float
+    """No labelling of this graph costs less: the best certified D_0 of all checks."""
     beliefs: Floats
+    """(n, N) B_i of the last messages. With ε = 0 no labelling that gives node i state k costs less
+    than D_0 of these messages plus B_i(k) − min B_i; with ε > 0 the belief in k is proportional to
+    exp(−B_i(k) / (ε ĉ_i))."""
     messages: Messages
+    """The last messages, for a warm start."""
     sweeps: int
+    """Sweeps done."""
     rule: Rule
+    """What ended the run."""
     trace: Trace
+    """The course of the run."""
 
     @property
     def gap(self) -> float:

@@ -27,22 +27,15 @@ SMALLEST_BLOCK = 64  # nodes; handing fewer to a thread takes longer than updati
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """Lists that depend on the scopes of factors alone: graphs with other costs can share them.
-
-    Parameters
-    ----------
-    star
-        Edges of each node, ascending, and its side of them (0: first, 1: second).
-    touching
-        Junctions of each edge, ascending, and its slot in them; 4-way junctions are numbered on
-        from the 3-way ones.
-    phases
-        Blocks of all variables.
-    """
+    """Lists that depend on the scopes of factors alone: graphs with other costs can share them."""
 
     star: Incidence
+    """Edges of each node, ascending, and its side of them (0: first, 1: second)."""
     touching: Incidence
+    """Junctions of each edge, ascending, and its slot in them; 4-way junctions are numbered on from
+    the 3-way ones."""
     phases: list[list[Block]]
+    """Blocks of all variables."""
 
 
 def build_topology(graph: FactorGraph) -> Topology:
@@ -98,21 +91,14 @@ def _check_scopes(name: str, scopes: Ints, count: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Variables that are updated one after the other.
-
-    Parameters
-    ----------
-    nodes
-        Nodes to update.
-    edges
-        Edges of these nodes that no earlier block has.
-    labels
-        Edges whose labels to update, after the nodes.
-    """
+    """Variables that are updated one after the other."""
 
     nodes: Ints
+    """Nodes to update."""
     edges: Ints
+    """Edges of these nodes that no earlier block has."""
     labels: Ints
+    """Edges whose labels to update, after the nodes."""
 
 
 def make_phases(graph: FactorGraph, star: Incidence) -> list[list[Block]]:

@@ -26,22 +26,15 @@ plane in front is in front at every pixel of the boundary, not only where the se
 
 @dataclass(frozen=True)
 class Surface:
-    """One plane over a convex region.
-
-    Parameters
-    ----------
-    plane
-        (a, b, c) of d = a u + b v + c, in left-image coordinates.
-    support
-        (K, 3) half-planes (p, q, r): the region is where p u + q v + r ≥ 0 for every row, with
-        (p, q) of unit length. No rows: the whole plane.
-    body
-        Which body the surface belongs to; bodies are numbered from back to front.
-    """
+    """One plane over a convex region."""
 
     plane: Floats
+    """(a, b, c) of d = a u + b v + c, in left-image coordinates."""
     support: Floats
+    """(K, 3) half-planes (p, q, r): the region is where p u + q v + r ≥ 0 for every row, with (p,
+    q) of unit length. No rows: the whole plane."""
     body: int
+    """Which body the surface belongs to; bodies are numbered from back to front."""
 
     def disparity(self, u: Floats, v: Floats) -> Floats:
         """Return the disparity of the unbounded plane at the points (u, v)."""

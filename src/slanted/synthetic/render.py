@@ -21,18 +21,12 @@ _TABLE = 64  # lattice points per period of the texture: 256 px at the finest oc
 
 @dataclass(frozen=True)
 class Texture:
-    """Colour as a smooth function of continuous left-image coordinates (multi-octave value noise).
-
-    Parameters
-    ----------
-    colour
-        (3,) mean colour, grey levels.
-    lattices
-        (octaves, N, N, 3) values at the lattice points, grey levels.
-    """
+    """Colour as a smooth function of continuous left-image coordinates (multi-octave value noise)."""
 
     colour: Floats
+    """(3,) mean colour, grey levels."""
     lattices: Floats
+    """(octaves, N, N, 3) values at the lattice points, grey levels."""
 
     def at(self, u: Floats, v: Floats) -> Floats:
         """Return the colours (n, 3) at the points (u, v), each (n,)."""

@@ -23,46 +23,32 @@ PIXELS_PER_SEGMENT = 64
 
 @dataclass(frozen=True)
 class Scene:
-    """An exact stereo pair and its slanted-plane description (paper, Section 3).
-
-    Parameters
-    ----------
-    left, right
-        (H, W, 3) uint8, point-sampled: borders are not smoothed.
-    disparity
-        (H, W) float32: left pixel (u, v) shows the point that right pixel (u − d, v) shows.
-    occluded
-        (H, W) bool: left pixels that lie outside the right image or behind a nearer surface there.
-    surface
-        (H, W) int32: index of the surface seen at each left pixel.
-    surface_planes
-        (M, 3): (a, b, c) of d = a u + b v + c.
-    surface_bodies
-        (M,) int32: the body of each surface, 0 for the background, rising from back to front.
-    segments
-        (H, W) int32, 0 to n − 1: each 4-connected and inside one surface.
-    planes
-        (n, 3): (α, β, γ) of d = α (u − c_x) + β (v − c_y) + γ.
-    centres
-        (n, 2): (c_x, c_y), the mean pixel of each segment.
-    edges
-        (E, 2) int32: pairs i < j that share a side of a pixel, in lexicographic order.
-    labels
-        (E,) int8: `BoundaryLabel` of each edge.
-    """
+    """An exact stereo pair and its slanted-plane description (paper, Section 3)."""
 
     left: Image
     right: Image
+    """(H, W, 3) uint8, point-sampled: borders are not smoothed."""
     disparity: npt.NDArray[np.float32]
+    """(H, W) float32: left pixel (u, v) shows the point that right pixel (u − d, v) shows."""
     occluded: Mask
+    """(H, W) bool: left pixels that lie outside the right image or behind a nearer surface there.
+    """
     surface: Ints
+    """(H, W) int32: index of the surface seen at each left pixel."""
     surface_planes: Floats
+    """(M, 3): (a, b, c) of d = a u + b v + c."""
     surface_bodies: Ints
+    """(M,) int32: the body of each surface, 0 for the background, rising from back to front."""
     segments: Ints
+    """(H, W) int32, 0 to n − 1: each 4-connected and inside one surface."""
     planes: Floats
+    """(n, 3): (α, β, γ) of d = α (u − c_x) + β (v − c_y) + γ."""
     centres: Floats
+    """(n, 2): (c_x, c_y), the mean pixel of each segment."""
     edges: Ints
+    """(E, 2) int32: pairs i < j that share a side of a pixel, in lexicographic order."""
     labels: npt.NDArray[np.int8]
+    """(E,) int8: `BoundaryLabel` of each edge."""
 
 
 @dataclass(frozen=True, kw_only=True)
