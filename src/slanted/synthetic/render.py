@@ -21,7 +21,7 @@ _TABLE = 64  # lattice points per period of the texture: 256 px at the finest oc
 
 @dataclass(frozen=True)
 class Texture:
-    """Colour as a smooth function of continuous left-image coordinates (multi-octave value noise)."""
+    """Colour as a smooth function of left-image coordinates: value noise of several octaves."""
 
     colour: Floats
     """(3,) mean colour, grey levels."""
