@@ -52,7 +52,7 @@ def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:
 def labels_of(scene: Scene, result: Result) -> np.ndarray:
     """Return a result's labels for the scene's boundaries: `estimate` numbers segments anew."""
     number = np.empty(result.regions.count, np.int32)
-    number[result.regions.labels] = scene.segments
+    number[result.regions.label_image] = scene.segments
     pairs = number[result.regions.edges]
     occlusion = result.labels >= BoundaryLabel.LEFT_OCCLUSION
     turned = occlusion & (pairs[:, 0] > pairs[:, 1])

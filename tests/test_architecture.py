@@ -25,7 +25,7 @@ LAYERS = (
     ("refinement",),
     ("tiles",),
     ("output",),
-    ("result",),
+    ("result", "stages"),
     ("result_folder",),
     ("pipeline",),
     ("learning", "batch", "viewer"),

@@ -1,0 +1,213 @@
+"""The stages of a run up to inference, and what they share: the checked pair and its options."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from slanted.errors import InputError
+from slanted.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from slanted.images import Image
+    from slanted.inference.outcome import Watch
+    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.matching import DisparityRange
+    from slanted.matching.rectification import RectificationCheck
+    from slanted.model.evidence import Evidence
+    from slanted.model.user_potential import Potential
+    from slanted.runtime.workers import Backend
+    from slanted.tiles.stages import TiledStages
+
+Progress = Callable[[str], None]
+"""Called with a stage's name when it starts."""
+
+
+class Stages:
+    """Names and times the stages of a run; a stage that runs again adds to its time."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Time what the block does."""
+        if self.progress is not None:
+            self.progress(name)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The initial disparity and how it was found."""
+
+    disparity: NDArray[np.float32]
+    """(H, W) D(p), NaN outside F."""
+    pixel_weights: NDArray[np.float32] | None
+    """(H, W) how much each match counts; None if all count alike."""
+    searched: DisparityRange | None
+    """The disparities that were searched; None for a disparity of the user's own."""
+    rectification: RectificationCheck | None
+    """What the check of the pair found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A checked pair, the options of its run, and the stages up to inference."""
+
+    left: Image
+    right: Image
+    names: tuple[str, str]
+    """What errors and warnings call the images."""
+    settings: Settings
+    stage: Stages
+    tiled: TiledStages | None
+    """How a large image is processed in parts; None for others."""
+    potential: Potential | None = None
+    previous_frame: PreviousFrame | None = None
+    watch: Watch | None = None
+
+    def __post_init__(self) -> None:
+        if self.tiled is not None and self.potential is not None:
+            raise InputError(
+                "potential: images in tiles cannot have one; raise tiles.above to "
+                "work on the image as a whole"
+            )
+        last = self.previous_frame
+        if last is not None and last.label_image.shape != self.left.shape[:2]:
+            # From another camera: its planes mean nothing here.
+            object.__setattr__(self, "previous_frame", None)
+
+    @property
+    def band_pixels(self) -> int | None:
+        """Pixels of the bands in which the image is segmented; None if it is done at once."""
+        return None if self.tiled is None else self.tiled.band_pixels(self.left)
+
+    def match(self) -> Matches:
+        """Find the initial disparity D(p) (paper §3.1)."""
+        import numpy as np
+
+        from slanted.matching import find_matches
+
+        rectification, searched = self._first_look(with_range=True)
+        with self.stage("matching"):
+            if self.tiled is None:
+                found = find_matches(self.left, self.right, self.settings.matching, searched)
+            else:
+                found = self.tiled.match(self.left, self.right, searched)
+            disparity, confidence = found
+            if not np.isfinite(disparity).any():
+                raise InputError(
+                    f"{', '.join(self.names)}: no pixel could be matched; check that both images "
+                    "show one scene and that the disparity range covers it"
+                )
+            weights = self._pixel_weights(disparity, confidence)
+        return Matches(disparity, weights, searched, rectification)
+
+    def take(self, disparity: Any, valid: Any) -> Matches:
+        """Check the user's initial disparity."""
+        from slanted.matching.user_disparity import disparity_from_user
+
+        rectification, _ = self._first_look(with_range=False)
+        with self.stage("matching"):
+            below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]
+            given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
+        return Matches(given, self._pixel_weights(given, None), None, rectification)
+
+    def _first_look(self, *, with_range: bool) -> tuple[RectificationCheck | None, Any]:
+        """Check that the pair is rectified, and find its range of disparities."""
+        from slanted.matching.disparity_range import disparity_range
+        from slanted.matching.rectification import judge_rectification, measure_rectification
+        from slanted.runtime.threads import together
+
+        left, right, matching = self.left, self.right, self.settings.matching
+        rules, low = self.settings.rectification, matching.min_disparity
+        with self.stage("first look"):
+            found, searched = together(
+                lambda: measure_rectification(left, right, low) if rules.check != "off" else None,
+                lambda: disparity_range(left, right, matching) if with_range else None,
+            )
+            judge_rectification(found, left, right, rules, self.names)
+        return found, searched
+
+    def _pixel_weights(
+        self, disparity: NDArray[np.float32], confidence: NDArray[np.float32] | None
+    ) -> NDArray[np.float32] | None:
+        """Return how much each match counts: its confidence, scaled to 1 on average over F."""
+        import numpy as np
+
+        if not self.settings.model.pixel_weights:
+            return None
+        if confidence is None:
+            raise InputError(
+                "model.pixel_weights: expected a matcher that returns a confidence, such as "
+                "census, got one that does not, or a disparity of your own; switch it off"
+            )
+        mean = float(confidence[np.isfinite(disparity)].mean())
+        return confidence / np.float32(mean) if mean > 0 else None
+
+    def gather(self, matches: Matches) -> Evidence:
+        """Return the evidence of the pair that the settings make use of."""
+        from slanted.images.census import census_of_pair
+        from slanted.images.colour import grey_pair
+        from slanted.model.evidence import Evidence
+
+        photometric = self.settings.model.weights.pho > 0
+        with self.stage("evidence"):
+            wanted = photometric or self.settings.refinement.rim_width > 0
+            grey = grey_pair(self.left, self.right) if wanted else None
+            # Tiles make their own census words, one tile at a time.
+            census = census_of_pair(grey) if grey and photometric and self.tiled is None else None
+        return Evidence(
+            matches.disparity,
+            matches.pixel_weights,
+            left=self.left,
+            grey=grey,
+            census=census,
+            potential=self.potential,
+        )
+
+    def segment(self, matches: Matches) -> NDArray[np.int32]:
+        """Cut the left image into superpixels, (H, W)."""
+        from slanted.segmentation import segment
+
+        rules = self.settings.segmentation
+        with self.stage("segmentation"):
+            return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
+
+    def take_segments(self, segments: Any) -> NDArray[np.int32]:
+        """Check the user's segments."""
+        from slanted.partition.label_image import label_image_from_user
+
+        with self.stage("segmentation"):
+            return label_image_from_user(segments, self.left.shape[:2])
+
+
+@contextmanager
+def prepare(
+    left: Any,
+    right: Any,
+    settings: Settings | None,
+    progress: Progress | None,
+    names: tuple[str, str] = ("left", "right"),
+    backend: Backend | None = None,
+) -> Iterator[Run]:
+    """Check a pair, and limit the threads while its stages run."""
+    from slanted.images.checks import check_pair
+    from slanted.runtime.threads import thread_limit
+    from slanted.tiles.stages import tiles_of
+
+    settings = settings or Settings()
+    left, right = check_pair(left, right, names)
+    with thread_limit(settings.threads) as threads:
+        tiled = tiles_of(left, settings, threads, backend)
+        yield Run(left, right, names, settings, Stages(progress), tiled)
