@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import naive_model
 from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
+from slanted.model.view_kernels import contradictions, gather_unmatched
 from slanted.model.visibility import right_view, visibility_cost
-from slanted.model.visibility_kernels import contradictions, gather_unmatched
 from slanted.regions import build_regions
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -1,10 +1,10 @@
 """The hybrid MRF: potentials, their tables over particles, and the energy (paper §3.1).
 
-`observations` gathers the matches D(p) that segments and boundaries see, `planes` handles the
-planes y_i, `potentials` has one function a potential, `junctions` the junctions that exist,
-`build` adds up tables over particles, `energy` scores any solution. Energies are costs: the
-potentials are penalties φ ≥ 0, weighted by w ≥ 0, and p ∝ exp(−Σ w φ). (The paper writes
-log ψ = wᵀφ and leaves the sign to the reader.)
+`evidence` is what a pair says of its scene, `observations` gathers it by segment and boundary,
+`potentials` has one function per potential, `junctions` the possible junctions, `build` tabulates
+the energy over particles, and `energy` evaluates any solution. Energies are costs: potentials are
+penalties φ ≥ 0, weighted by w ≥ 0, and p ∝ exp(−Σ w φ). (The paper writes log ψ = wᵀφ and leaves
+the sign open.)
 
 The names in ``__init__.pyi`` are imported when first used, so that ``import slanted.model`` does
 not load Numba. None of them may equal the name of a submodule, as `energy` would.

@@ -33,63 +33,98 @@ def build_factor_graph(
 
     Parameters
     ----------
-    regions
-        The segments, built with the left image.
-    observations
-        Their matches, from `observe`.
-    particles
-        (n, N, 3) α, β, γ about the centres of the segments.
+    regions, observations, particles
+        As for `slanted.model.potentials.disparity_cost`; regions must have colours.
     settings
-        Of the model, with its weights.
+        Section ``model`` of the settings, with its weights.
 
     Raises
     ------
     InputError
         If the particles have the wrong shape or the regions have no colours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slanted.model import observe
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> from slanted.settings import ModelSettings
+    >>> label_image = np.repeat([[0, 1]], 8, axis=0)
+    >>> regions = build_regions(label_image, np.zeros((8, 2), np.uint8))
+    >>> observations = observe(regions, Evidence(np.full((8, 2), 5, np.float32)))
+    >>> particles = np.zeros((2, 3, 3))  # three planes per segment
+    >>> graph = build_factor_graph(regions, observations, particles, ModelSettings())
+    >>> graph.node_costs.shape, graph.edge_costs.shape
+    ((2, 3), (1, 4, 3, 3))
     """
     particles = check_particles(regions, particles)
-    weights = settings.weights
+    # Threads do all tables of their segments, then of their edges, to wait for each other less.
+    plane_costs = _plane_costs(regions, observations, particles, settings)
+    edge_costs = _edge_costs(regions, observations, particles, settings)
+    label_costs = settings.weights.col * colour_cost(regions, settings)
+    return graph_of_tables(regions, plane_costs, label_costs, edge_costs, settings)
 
-    def costs_of_planes(first: int, last: int) -> Floats:
+
+def graph_of_tables(
+    regions: Regions,
+    plane_costs: Floats,
+    label_costs: Floats,
+    edge_costs: Floats,
+    settings: ModelSettings,
+) -> FactorGraph:
+    """Return the factor graph of weighted tables, with the junctions of the regions."""
+    return FactorGraph(
+        edges=regions.edges,
+        node_costs=plane_costs,
+        label_costs=label_costs,
+        edge_costs=edge_costs,
+        junctions3=regions.junctions3_edges,
+        junction3_costs=settings.weights.jct * junction3_cost(settings),
+        junctions4=regions.junctions4_edges,
+        junction4_kinds=junction4_kinds(regions.junctions4),
+        junction4_costs=settings.weights.crs * junction4_cost(settings),
+    )
+
+
+def _plane_costs(
+    regions: Regions, observations: Observations, particles: Floats, settings: ModelSettings
+) -> Floats:
+    """Return the weighted costs of planes, (n, N)."""
+    weights, K = settings.weights, settings.truncation
+
+    def rows(first: int, last: int) -> Floats:
         some = particles, first, last
-        costs = weights.seg * disparity_rows(
-            observations.segments, particles, settings.truncation, first, last
-        )
+        costs = weights.seg * disparity_rows(observations.segments, particles, K, first, last)
         if weights.vis:
             costs += weights.vis * visibility_rows(regions, observations, *some)
         if weights.pho:
             costs += weights.pho * photometric_rows(regions, observations, *some)
         return costs
 
-    count = particles.shape[1]
-    edge_costs = np.empty((regions.number_of_edges, LABELS, count, count))
+    costs = share_rows(regions.count, rows)
+    if weights.user and observations.user_potential is not None:
+        costs += weights.user * user_cost(regions, observations, particles)
+    return costs
+
+
+def _edge_costs(
+    regions: Regions, observations: Observations, particles: Floats, settings: ModelSettings
+) -> Floats:
+    """Return w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2 of labels and planes, (E, 4, N, N)."""
+    count, weights = particles.shape[1], settings.weights
+    costs = np.empty((regions.number_of_edges, LABELS, count, count))
     corners, corner_start, moments = boundary_shape(regions)
 
-    def tabulate_edges(first: int, last: int) -> None:
-        own = slice(first, last)
-        planes = edge_planes(regions, particles, own)
-        # Of both segments of an edge, side by side.
+    def tabulate(first: int, last: int) -> None:
+        edges = slice(first, last)
+        planes = edge_planes(regions, particles, edges)
         boundary = boundary_rows(observations, planes, settings.truncation, first, last)
         edge_tables(
-            planes, corners, corner_start[first : last + 1], moments[own],
+            planes, corners, corner_start[first : last + 1], moments[edges],
             settings.lambda_occ, settings.lambda_hinge, settings.lambda_imp,
-            boundary, weights.bdy1, weights.bdy2, edge_costs[own],
+            boundary, weights.bdy1, weights.bdy2, costs[edges],
         )  # fmt: skip
 
-    # A thread does all tables of its segments, then of its edges: it hands over twice, not five
-    # times.
-    node_costs = share_rows(regions.count, costs_of_planes)
-    if weights.user and observations.user_potential is not None:
-        node_costs += weights.user * user_cost(regions, observations, particles)
-    share(len(edge_costs), tabulate_edges)
-    return FactorGraph(
-        edges=regions.edges,
-        node_costs=node_costs,
-        label_costs=weights.col * colour_cost(regions, settings),
-        edge_costs=edge_costs,
-        junctions3=regions.junctions3_edges,
-        junction3_costs=weights.jct * junction3_cost(settings),
-        junctions4=regions.junctions4_edges,
-        junction4_kinds=junction4_kinds(regions.junctions4),
-        junction4_costs=weights.crs * junction4_cost(settings),
-    )
+    share(len(costs), tabulate)
+    return costs

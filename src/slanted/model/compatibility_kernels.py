@@ -1,4 +1,4 @@
-"""Numba kernels of the tables over (o_ij, y_i, y_j): φ_bdy2, and its weighted sum with φ_bdy1."""
+"""Numba kernels of the tables over (o_ij, y_i, y_j): w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from slanted.boundary_label import BoundaryLabel
 from slanted.runtime.arrays import Floats, Starts
 from slanted.runtime.kernel import kernel
-from slanted.solver.factor_graph import LABELS
 
 COPLANAR = int(BoundaryLabel.COPLANAR)
 HINGE = int(BoundaryLabel.HINGE)
@@ -15,48 +14,8 @@ LEFT_OCCLUSION = int(BoundaryLabel.LEFT_OCCLUSION)
 RIGHT_OCCLUSION = int(BoundaryLabel.RIGHT_OCCLUSION)
 
 TOLERANCE = 1e-9
-"""Disparity, in pixels, by which a plane must be behind another, or negative, to be penalised:
-planes that are equal, or zero, must not be told apart by rounding."""
-
-
-@kernel
-def compatibility_tables(
-    planes: Floats,
-    corners: Floats,
-    corner_start: Starts,
-    moments: Floats,
-    lambda_occ: float,
-    lambda_hinge: float,
-    lambda_imp: float,
-) -> Floats:
-    """Tabulate φ_bdy2 over the particles of both segments of each edge.
-
-    Parameters
-    ----------
-    planes
-        (E, 2, N, 3) of i and j, about the centre of B_ij.
-    corners, corner_start
-        Hull of each B_ij, counted from its centre: (V, 2) and (E + 1,).
-    moments
-        (E, 2, 5) centre, counted from that of B_ij, and covariance (uu, uv, vv), of B_ij and of
-        S_i ∪ S_j.
-    lambda_occ, lambda_hinge, lambda_imp
-        The paper's constants.
-
-    Returns
-    -------
-    tables
-        (E, 4, N, N).
-    """
-    edges, _, count, _ = planes.shape
-    tables = np.empty((edges, LABELS, count, count))
-    scratch = _scratch(corner_start, count)
-    for e in range(edges):
-        hull = corners[corner_start[e] : corner_start[e + 1]]
-        _compatibility(
-            planes[e], hull, moments[e], lambda_occ, lambda_hinge, lambda_imp, scratch, tables[e]
-        )
-    return tables
+"""Disparity, in pixels, by which a plane must be behind another, or negative, to be penalised, so
+that rounding does not penalise planes that are equal or zero."""
 
 
 @kernel
@@ -77,12 +36,19 @@ def edge_tables(
 
     Parameters
     ----------
-    planes, corners, corner_start, moments, lambda_occ, lambda_hinge, lambda_imp
-        As for `compatibility_tables`.
+    planes
+        (E, 2, N, 3) planes of i and j, about the centre of B_ij.
+    corners, corner_start
+        (V, 2) and (E + 1,) corners of the hull of each B_ij, relative to its centre.
+    moments
+        (E, 2, 5) of B_ij and of S_i ∪ S_j: centre, relative to that of B_ij, and covariance (uu,
+        uv, vv).
+    lambda_occ, lambda_hinge, lambda_imp
+        The paper's constants.
     boundary
-        (E, 2, N), sums of φ^TP over B_ij for the planes of i and of j.
+        (E, 2, N) sums of φ^TP over B_ij for the planes of i and of j.
     weight_bdy1, weight_bdy2
-        The weights.
+        The weights of both potentials.
     tables
         (E, 4, N, N), output.
     """
@@ -109,7 +75,7 @@ def edge_tables(
 
 @kernel
 def _scratch(corner_start: Starts, count: int) -> Floats:
-    """Return room for the disparities of both segments' planes at the corners of any one hull."""
+    """Return memory for the disparities of both segments' planes at the corners of any hull."""
     most = 0
     for e in range(len(corner_start) - 1):
         most = max(most, corner_start[e + 1] - corner_start[e])
@@ -129,9 +95,9 @@ def _compatibility(
 ) -> None:
     """Write φ_bdy2 of one edge, (4, N, N).
 
-    An affine function is lowest at a corner of the hull, so the corners tell whether there is a
-    pixel of B_ij where one plane is behind the other, or negative. The mean of its square over a
-    set needs no more than the set's centre and covariance.
+    An affine function is lowest at a corner of the hull, so the corners decide whether one plane is
+    behind the other, or negative, at some pixel of B_ij. The mean of its square over a set follows
+    from the set's centre and covariance.
     """
     first, second = planes[0], planes[1]
     at_first, at_second = scratch[0], scratch[1]
@@ -160,7 +126,7 @@ def _compatibility(
 
 @kernel
 def _at_corners(planes: Floats, hull: Floats, lambda_imp: float, disparity: Floats) -> Floats:
-    """Write the disparity of each plane at each corner, (N, corners), and return φ_neg, (N,)."""
+    """Write the disparity of each plane at each corner, (N, corners); return φ_neg, (N,)."""
     negative = np.zeros(len(planes))
     for a in range(len(planes)):
         alpha, beta, gamma = planes[a]

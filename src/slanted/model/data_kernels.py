@@ -1,4 +1,4 @@
-"""Numba kernels over matches: gathering them, and the truncated quadratic φ^TP."""
+"""Numba kernels that gather matches and sum the truncated quadratic φ^TP."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from slanted.runtime.kernel import kernel
 def gather_matches(
     pixels: Ints, start: Starts, centre: Floats, disparity: Floats, weight: Floats, width: int
 ) -> tuple[Starts, Floats, Floats, Floats, Floats]:
-    """Copy what is known of the pixels of each set.
+    """Gather the matches of each set.
 
     Parameters
     ----------
     pixels, start
         Sets of flat indices, one after the other, ascending inside a set.
     centre
-        (sets, 2) u, v from which to count coordinates.
+        (sets, 2) u, v to which coordinates are relative.
     disparity, weight
-        (H·W,) disparity, NaN where unknown, and its confidence.
+        (H·W,) disparity, NaN where unknown, and its weight.
     width
-        Of the image.
+        Width of the image.
 
     Returns
     -------
@@ -31,24 +31,24 @@ def gather_matches(
         The fields of `Matches`.
     """
     known_start = np.zeros(len(start), np.int64)
-    # What is not used at the end takes no memory: nobody writes to it.
+    # The unused end of these arrays takes no memory, because it is never written to.
     most = len(pixels)
-    du, dv, known, confidence = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    du, dv, known, known_weight = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     used = 0
     for k in range(len(start) - 1):
         row, row_end = 0, 0
         for p in pixels[start[k] : start[k + 1]]:
-            if p >= row_end:  # a division a row, not a pixel
+            if p >= row_end:  # one division per row, not per pixel
                 row = p // width
                 row_end = (row + 1) * width
             if not np.isnan(disparity[p]):
                 du[used] = p - row * width - centre[k, 0]
                 dv[used] = row - centre[k, 1]
                 known[used] = disparity[p]
-                confidence[used] = weight[p]
+                known_weight[used] = weight[p]
                 used += 1
         known_start[k + 1] = used
-    return known_start, du[:used], dv[:used], known[:used], confidence[:used]
+    return known_start, du[:used], dv[:used], known[:used], known_weight[:used]
 
 
 @kernel
@@ -68,14 +68,14 @@ def truncated_sums(
     start, du, dv, disparity, weight
         The fields of `Matches`.
     planes
-        (sets, M, 3) about the centres of the sets.
+        (sets, M, 3) planes about the centres of the sets.
     K
-        Truncation of residuals.
+        Truncation of residuals, in pixels.
 
     Returns
     -------
     sums
-        (sets, M).
+        (sets, M) sums.
     """
     sets, count, _ = planes.shape
     sums = np.zeros((sets, count))
@@ -87,7 +87,7 @@ def truncated_sums(
         share = slice(start[k], start[k + 1])
         u, v, d, w = du[share], dv[share], disparity[share], weight[share]
         for p in range(len(d)):
-            # Planes innermost: sums over pixels cannot be vectorised without changing their order.
+            # The inner loop is over planes: sums over pixels vectorise only in another order.
             for m in range(count):
                 residual = min(abs(alpha[m] * u[p] + beta[m] * v[p] + gamma[m] - d[p]), K)
                 row[m] += w[p] * (residual * residual)

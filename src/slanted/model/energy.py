@@ -1,4 +1,4 @@
-"""The energy of any solution: planes and boundary labels, not bound to particles."""
+"""The energy of any solution: planes, which need not be particles, and boundary labels."""
 
 from __future__ import annotations
 
@@ -32,29 +32,37 @@ from slanted.settings import ModelSettings, WeightSettings
 
 @dataclass(frozen=True)
 class Energies:
-    """The features φ of a solution, unweighted: each potential summed over the image."""
+    """The unweighted energies φ of a solution: each potential summed over the image.
+
+    Examples
+    --------
+    >>> from slanted.settings import WeightSettings
+    >>> found = Energies(seg=2, bdy1=0, bdy2=0, jct=0, crs=0, col=0, vis=0, pho=0)
+    >>> found.total(WeightSettings(seg=3))
+    6.0
+    """
 
     seg: float
-    """φ_seg, over segments."""
+    """Sum of φ_seg over segments."""
     bdy1: float
-    """φ_bdy1, over edges."""
+    """Sum of φ_bdy1 over edges."""
     bdy2: float
-    """φ_bdy2, over edges."""
+    """Sum of φ_bdy2 over edges."""
     jct: float
-    """φ_jct, over three-way junctions."""
+    """Sum of φ_jct over three-way junctions."""
     crs: float
-    """φ_crs, over four-way junctions."""
+    """Sum of φ_crs over four-way junctions."""
     col: float
-    """φ_col, over edges."""
+    """Sum of φ_col over edges."""
     vis: float
-    """φ_vis, over segments."""
+    """Sum of φ_vis over segments."""
     pho: float
-    """φ_pho, over segments."""
+    """Sum of φ_pho over segments."""
     user: float = 0.0
-    """φ_user, over segments."""
+    """Sum of φ_user over segments."""
 
     def weighted(self, weights: WeightSettings) -> dict[str, float]:
-        """Return w_k φ_k by the name of the potential."""
+        """Return w_k φ_k of each potential, by name."""
         return {name: getattr(weights, name) * value for name, value in asdict(self).items()}
 
     def total(self, weights: WeightSettings) -> float:
@@ -73,21 +81,29 @@ def energy(
 
     Parameters
     ----------
-    regions
-        The segments, built with the left image.
-    observations
-        Their matches, from `observe`.
+    regions, observations
+        Segments with colours, and their observations from `observe`.
     planes
         (n, 3) α, β, γ about the centres of the segments.
     labels
         (E,) `BoundaryLabel` of each edge.
     settings
-        Of the model; its weights are not used.
+        Section ``model`` of the settings; its weights are not used.
 
     Raises
     ------
     InputError
         If planes or labels have the wrong shape, or the regions have no colours.
+
+    Examples
+    --------
+    >>> from slanted.model import observe
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> regions = build_regions(np.zeros((8, 8), int), np.zeros((8, 8), np.uint8))
+    >>> observations = observe(regions, Evidence(np.full((8, 8), 5, np.float32)))
+    >>> energy(regions, observations, np.array([[0, 0, 4]]), np.empty(0, int), ModelSettings()).seg
+    64.0
     """
     particles = check_planes(regions, planes)[:, None]
     labels = _check_edge_labels(regions, labels)
@@ -116,7 +132,7 @@ def energy(
 def junction_energies(
     regions: Regions, labels: NDArray[np.integer], settings: ModelSettings
 ) -> tuple[float, float]:
-    """Return φ_jct and φ_crs, which know labels alone."""
+    """Return the sums of φ_jct and φ_crs, which depend on labels only."""
     around3 = labels[regions.junctions3_edges].T
     around4 = labels[regions.junctions4_edges].T
     kinds = junction4_kinds(regions.junctions4)
@@ -125,9 +141,9 @@ def junction_energies(
 
 
 def cheapest_labels(regions: Regions, planes: Floats, settings: ModelSettings) -> Ints:
-    """Return the label of each boundary, (E,), that its planes and colours prefer on their own.
+    """Return the label of each boundary, (E,), of the lowest w_bdy2 φ_bdy2 + w_col φ_col.
 
-    That of least w_bdy2 φ_bdy2 + w_col φ_col, whatever matches and junctions say.
+    Matches and junctions are ignored.
     """
     weights, particles = settings.weights, check_planes(regions, planes)[:, None]
     cost = weights.bdy2 * compatibility_cost(regions, particles, settings)[:, :, 0, 0]
@@ -137,7 +153,7 @@ def cheapest_labels(regions: Regions, planes: Floats, settings: ModelSettings) -
 
 
 _OWNERSHIP = np.array([[0.5, 0.5], [0.5, 0.5], [1, 0], [0, 1]])
-"""Shares of i and j in explaining the boundary, for each label (φ_bdy1)."""
+"""Share of the planes of i and j in φ_bdy1, for each label."""
 
 
 def _check_edge_labels(regions: Regions, labels: Any) -> NDArray[np.intp]:

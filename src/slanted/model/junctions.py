@@ -1,19 +1,18 @@
 """Which boundary labels can meet in a point (paper, Figures 1 and 2).
 
-The figures are drawings; their captions leave some cases open, which are decided here:
+The captions of the figures leave some cases open, which are decided here:
 
 - (b), (c), "opposite directions": segments joined by a hinge or coplanar have the same depth at
-  the point, so the third cannot be in front of one and behind the other. In front of both or
-  behind both is the ordinary T-junction.
-- (d), (e) can occur where an occlusion contour begins, but the captions forbid them; so do we.
+  the point, so the third cannot be in front of one and behind the other. In front of both, or
+  behind both, is the ordinary T-junction.
+- (d), (e) can occur where an occlusion contour begins, but the captions forbid them, and so do we.
 - (g): of the two segments at the occlusion, one is coplanar with the third segment and the other
-  hinged to it. Only the first lies on the coplanar boundary, so it is the one that must not be in
-  front. The other may be, as the side of a box is that stands on the ground.
-- Four-way (b) to (d) and (e) to (g): which of them is the hinge and which is which occlusion is
-  our order; the set is the same.
+  has a hinge with it. Only the first has the coplanar boundary, so it must not be in front. The
+  other may be, like the side of a box that stands on the ground.
+- Four-way (b) to (d) and (e) to (g): the order of hinge and occlusions among these is ours, but the
+  set is the same.
 
-All 64 three-way and 256 four-way labellings are thus divided: 35 are impossible three-way, and
-7 are valid four-way.
+Of the 64 three-way labellings 35 are impossible, and of the 256 four-way labellings 7 are valid.
 """
 
 from __future__ import annotations
@@ -21,13 +20,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.boundary_label import BoundaryLabel
-from slanted.runtime.arrays import Ints
+from slanted.runtime.arrays import Flags, Ints
 
 Labelling = tuple[BoundaryLabel, ...]
-Table = NDArray[np.bool_]
 
 _NAMES = {
     "co": BoundaryLabel.COPLANAR,
@@ -78,10 +75,10 @@ VALID_FOUR_WAY: dict[str, frozenset[Labelling]] = {
 
 
 @cache
-def junction3_impossible() -> Table:
-    """Return (4, 4, 4), true where (o_ij, o_jk, o_ik) is impossible.
+def junction3_impossible() -> Flags:
+    """Return the (4, 4, 4) table that is true where (o_ij, o_jk, o_ik) is impossible.
 
-    It holds for the segments in any order, if the labels follow it.
+    It holds for any order of the segments, with the labels of that order.
     """
     table = np.zeros((4, 4, 4), np.bool_)
     for labelling in frozenset().union(*IMPOSSIBLE_THREE_WAY.values()):
@@ -91,10 +88,10 @@ def junction3_impossible() -> Table:
 
 
 @cache
-def junction4_impossible() -> Table:
-    """Return (4, 4, 4, 4), true where (o_pq, o_qr, o_rs, o_ps) is impossible.
+def junction4_impossible() -> Flags:
+    """Return the (4, 4, 4, 4) table that is true where (o_pq, o_qr, o_rs, o_ps) is impossible.
 
-    It holds from any segment on and in both directions round the point, if the labels follow.
+    It holds from any segment on and in both directions around the point, with labels in that order.
     """
     table = np.ones((4, 4, 4, 4), np.bool_)
     for labelling in frozenset().union(*VALID_FOUR_WAY.values()):
@@ -104,27 +101,27 @@ def junction4_impossible() -> Table:
 
 
 @cache
-def junction4_variants() -> Table:
-    """Return (4, 4, 4, 4, 4): `junction4_impossible` for labels as the edges are stored.
+def junction4_variants() -> Flags:
+    """Return the (4, 4, 4, 4, 4) table `junction4_impossible` for labels as edges are stored.
 
-    The first index is the kind, see `junction4_kinds`. A stored edge runs from the smaller to the
-    larger number; the label of an edge that the junction walks the other way has lo and ro
-    exchanged.
+    The first index is the kind, see `junction4_kinds`. A stored edge leads from the smaller to the
+    larger segment; where the junction passes it the other way, lo and ro are exchanged.
     """
     table = junction4_impossible()
-    turned_qr = table[:, _FLIPPED]
-    variants = np.stack([table, turned_qr, table[:, :, _FLIPPED], turned_qr[:, :, _FLIPPED]])
+    reversed_qr = table[:, _FLIPPED]
+    variants = np.stack([table, reversed_qr, table[:, :, _FLIPPED], reversed_qr[:, :, _FLIPPED]])
     variants.setflags(write=False)
     return variants
 
 
 def junction4_kinds(junctions4: Ints) -> Ints:
-    """Return which edges of each four-way junction are stored turned: 1 for qr plus 2 for rs.
+    """Return which edges of each four-way junction are stored reversed: 1 for qr plus 2 for rs.
 
     Parameters
     ----------
     junctions4
-        (J4, 4) segments p, q, r, s as in `Regions`: p is the smallest, so pq and ps never turn.
+        (J4, 4) segments p, q, r, s as in `Regions`; p is the smallest, so pq and ps are never
+        reversed.
     """
     _, q, r, s = junctions4.T
     kinds: Ints = ((q > r) + 2 * (r > s)).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What the model knows of the images besides their segments: the matches D(p) on F."""
+"""The evidence of a pair gathered by segment and by boundary."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from slanted.images.checks import as_disparity_map
 from slanted.model.data_kernels import gather_matches
 from slanted.model.evidence import Evidence
 from slanted.model.user_potential import Potential
+from slanted.model.view_kernels import gather_unmatched
 from slanted.model.visibility import Unmatched, right_view
-from slanted.model.visibility_kernels import gather_unmatched
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints, Starts
 from slanted.runtime.threads import together
@@ -23,37 +23,37 @@ from slanted.runtime.threads import together
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The pixels of F in each of many sets, one set after the other."""
+    """The matches of each of many sets, one set after the other."""
 
     start: Starts
-    """(sets + 1,) share of each set in the arrays below."""
+    """(sets + 1,) where each set starts in the other arrays."""
     du: Floats
-    """Column of each pixel, counted from the centre of its set (that of all its pixels)."""
+    """Column of each match, relative to the centre of all pixels of its set."""
     dv: Floats
-    """Row, likewise."""
+    """Row of each match, relative to the same centre."""
     disparity: Floats
-    """D(p)."""
+    """D(p) of each match, in pixels."""
     weight: Floats
-    """How much the pixel counts, ≥ 0; 1 in the paper."""
+    """Factor of each match in the data potentials, ≥ 0; 1 in the paper."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """The matches that segments and boundaries see. Gathered once, used for all particles."""
+    """What the potentials need of the evidence, gathered once for all particles."""
 
     segments: Matches
-    """S_i ∩ F, about the centre of S_i."""
+    """Matches of S_i ∩ F, about the centre of S_i."""
     boundaries: Matches
-    """B_ij ∩ F, about the centre of B_ij."""
+    """Matches of B_ij ∩ F, about the centre of B_ij."""
     unmatched: Unmatched
-    """S_i outside F."""
+    """Pixels of S_i outside F."""
     census: CensusPair | None
-    """What the views look like; None if only their matches are known."""
+    """Census words of both views; None without φ_pho."""
     user_potential: Potential | None = None
-    """A potential of the user's own, whose costs `scaled` leaves alone."""
+    """The user's potential, whose costs `scaled` does not change."""
 
     def scaled(self, factor: float) -> Observations:
-        """Return observations whose every pixel counts `factor` times as much."""
+        """Return observations in which every pixel counts `factor` times as much."""
         return replace(
             self,
             segments=replace(self.segments, weight=factor * self.segments.weight),
@@ -72,21 +72,31 @@ def observe(
     regions
         Segments of the left image.
     evidence
-        What is known of the pair.
+        The evidence of the pair.
     lowest
-        The disparity from which the model counts; see `slanted.model.planes.lowest_disparity`.
+        Disparity of the model's 0, in pixels; see `slanted.model.planes.lowest_disparity`.
     with_census
-        Whether φ_pho will be asked for.
+        Whether census words are kept, for φ_pho.
 
     Raises
     ------
     InputError
         If an array has another size than the label image, or a weight is negative or not finite.
+
+    Examples
+    --------
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> regions = build_regions([[0, 0, 1, 1]])
+    >>> disparity = np.array([[4, 5, np.nan, 5]], np.float32)
+    >>> observations = observe(regions, Evidence(disparity))
+    >>> np.diff(observations.segments.start)  # matches of each segment
+    array([2, 1])
     """
     given = as_disparity_map(evidence.disparity, "disparity")
     _check_size("disparity", given, regions)
     known = given - lowest if lowest else given
-    weights = _pixel_weights(evidence, regions)
+    pixel_weights = _pixel_weights(evidence, regions)
     right, census = evidence.right_disparity, evidence.census if with_census else None
     if right is not None:
         _check_size("right_disparity", right, regions)
@@ -95,9 +105,8 @@ def observe(
         _check_size("census", census.right, regions)
 
     def gather(pixels: Ints, start: Starts, centre: Floats) -> Matches:
-        return Matches(
-            *gather_matches(pixels, start, centre, known.ravel(), weights.ravel(), known.shape[1])
-        )
+        maps = known.ravel(), pixel_weights.ravel()
+        return Matches(*gather_matches(pixels, start, centre, *maps, known.shape[1]))
 
     def gather_rest() -> Unmatched:
         start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
@@ -113,17 +122,17 @@ def observe(
 
 
 def _pixel_weights(evidence: Evidence, regions: Regions) -> Floats:
-    """Return the weights of all pixels, 1 if there are none."""
+    """Return the weight of each pixel; 1 if none are given."""
     if evidence.pixel_weights is None:
         return np.ones(regions.label_image.shape)
-    weights = np.array(evidence.pixel_weights, np.float64)
-    _check_size("pixel_weights", weights, regions)
-    if not (np.isfinite(weights).all() and weights.min() >= 0):
+    pixel_weights = np.array(evidence.pixel_weights, np.float64)
+    _check_size("pixel_weights", pixel_weights, regions)
+    if not (np.isfinite(pixel_weights).all() and pixel_weights.min() >= 0):
         raise InputError(
             "pixel_weights: expected finite numbers of at least 0, got others; set the disparity "
             "to NaN where there is no confidence"
         )
-    return weights
+    return pixel_weights
 
 
 def _check_size(argument: str, array: NDArray[Any], regions: Regions) -> None:

@@ -1,10 +1,9 @@
-"""What the images themselves say of a plane: the photometric potential φ_pho, not in the paper.
+"""The photometric potential φ_pho, which compares the images and is not in the paper.
 
-The paper's data potentials know the images by D(p) alone. Where the matcher gave no match, or a
-wrong one, they are silent or wrong, and they are as precise as the matcher, which searched whole
-disparities. A plane also says which pixels of the right view a segment looks like; φ_pho sums how
-much the two differ. A segment has hundreds of pixels, and its plane is slanted as it is, so this is
-block matching with windows that fit.
+The paper's data potentials use the images only through D(p). Where the matcher found no match, or a
+wrong one, they are zero or wrong, and they are no more precise than the matcher. But a plane also
+puts every pixel of a segment somewhere in the right view, and φ_pho sums how much the two views
+differ there. This is block matching with windows of hundreds of pixels that follow the slant.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.model.photometry_kernels import differing_bits
 from slanted.model.planes import check_particles
+from slanted.model.view_kernels import differing_bits
 from slanted.model.visibility import SLACK
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats
@@ -25,30 +24,22 @@ if TYPE_CHECKING:
     from slanted.model.observations import Observations
 
 MOST = 28
-"""Bits; words that have nothing to do with each other differ by half."""
+"""Largest number of differing bits that counts; unrelated words differ in about half of theirs."""
 HIDDEN = 20
-"""Bits that a pixel counts which the right view cannot show: more than a good match, less than a
-bad one."""
+"""Bits that a hidden pixel counts: more than a good match, less than a bad one."""
 SAMPLED = 4
-"""One pixel in so many is looked at: census windows overlap, neighbours tell much the same."""
+"""One pixel in so many is visited: census windows overlap, so neighbours carry little news."""
 
 
 def photometric_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
     """Return φ_pho(y_i) = Σ_{p ∈ S_i} min(h, h_max), (n, N).
 
-    h is the share of bits by which the census word of p differs from that of the right view where
-    the plane puts p, between two columns in proportion. Pixels that the plane puts out of the view,
-    or behind what the right view shows, cost a constant. One pixel in `SAMPLED` is looked at and
-    counts for all of them. It is 0 for observations without census words.
+    h is the share of bits in which the census word of p differs from that of the right view at the
+    position where the plane puts p, interpolated between two columns. Pixels that the plane puts
+    outside the view, or behind what the right view shows, cost a constant. One pixel in `SAMPLED`
+    is visited and counts for all of them. Without census words φ_pho is 0.
 
-    Parameters
-    ----------
-    regions
-        The segments.
-    observations
-        Of the same regions, from `observe`.
-    particles
-        (n, N, 3) α, β, γ about the centres of the segments.
+    Arguments are as for `slanted.model.potentials.disparity_cost`.
     """
     planes = check_particles(regions, particles)
     return share_rows(
@@ -59,8 +50,8 @@ def photometric_cost(regions: Regions, observations: Observations, particles: Fl
 def photometric_rows(
     regions: Regions, observations: Observations, planes: Floats, first: int, last: int
 ) -> Floats:
-    """Return φ_pho of the segments `first` … `last` − 1; `planes` are those of all."""
-    census, seen = observations.census, observations.unmatched
+    """Return φ_pho of the segments `first` … `last` − 1; `planes` are those of all segments."""
+    census, unmatched = observations.census, observations.unmatched
     if census is None:
         return np.zeros((last - first, planes.shape[1]))
     bits: Floats = differing_bits(
@@ -68,11 +59,11 @@ def photometric_rows(
         regions.pixel_order,
         census.left,
         census.right,
-        seen.right,
+        unmatched.right_disparity,
         SLACK,
         float(MOST),
         float(HIDDEN),
         regions.centre[first:last],
-        planes[first:last] + np.array([0, 0, seen.lowest]),
+        planes[first:last] + np.array([0, 0, unmatched.lowest]),
     )
-    return seen.weight * SAMPLED / CENSUS_BITS * bits
+    return unmatched.weight * SAMPLED / CENSUS_BITS * bits

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def check_particles(regions: Regions, particles: Any) -> Floats:
-    """Return particles as C-ordered float64, or raise an error that names what is wrong.
+    """Return particles as C-ordered float64, or raise an error that says what is wrong.
 
     Parameters
     ----------
     regions
-        Of n segments.
+        The n segments.
     particles
-        (n, N, 3) α, β, γ of N ≥ 1 planes a segment, each about the segment's own centre.
+        (n, N, 3) α, β, γ of N ≥ 1 planes per segment, about the segment's centre.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check_particles(regions: Regions, particles: Any) -> Floats:
 
 
 def check_planes(regions: Regions, planes: Any) -> Floats:
-    """Return one plane a segment, (n, 3), as C-ordered float64; see `check_particles`."""
+    """Return one plane per segment, (n, 3), as C-ordered float64; see `check_particles`."""
     array: Floats = np.ascontiguousarray(planes, np.float64)
     if array.shape != (regions.count, 3):
         raise InputError(
@@ -52,21 +52,13 @@ def check_planes(regions: Regions, planes: Any) -> Floats:
 def _finite(argument: str, array: Floats) -> Floats:
     if not np.isfinite(array).all():
         raise InputError(
-            f"{argument}: expected finite planes, got NaN or infinity; put any plane in their place"
+            f"{argument}: expected finite planes, got NaN or infinity; replace them by any plane"
         )
     return array
 
 
 def shifted_planes(planes: Floats, shift: Floats) -> Floats:
-    """Return the same planes about points that lie `shift` further.
-
-    Parameters
-    ----------
-    planes
-        (…, 3).
-    shift
-        (…, 2) in u and v, of shapes that broadcast.
-    """
+    """Return the same planes, (…, 3), about points that are moved by `shift`, (…, 2) in u and v."""
     moved = planes.copy()
     moved[..., 2] += planes[..., 0] * shift[..., 0] + planes[..., 1] * shift[..., 1]
     return moved
@@ -75,9 +67,8 @@ def shifted_planes(planes: Floats, shift: Floats) -> Floats:
 def edge_planes(regions: Regions, particles: Floats, some: slice = slice(None)) -> Floats:
     """Return the particles of both segments of each edge about the centre of B_ij, (E, 2, N, 3).
 
-    So γ is the disparity in the middle of the boundary and the two sides can be compared. The
-    paper's φ_occ writes d̂_i(p, y_front), which would put the plane of j about the centre of i;
-    here each plane is moved from its own centre. `some` are the edges to do.
+    The paper's φ_occ writes d̂_i(p, y_front), which would put the plane of j about the centre of i;
+    here each plane is moved from its own centre. `some` selects edges.
     """
     edges = regions.edges[some]
     shift = regions.boundary_centre[some, None] - regions.centre[edges]
@@ -85,9 +76,9 @@ def edge_planes(regions: Regions, particles: Floats, some: slice = slice(None)) 
 
 
 def lowest_disparity(settings: Settings) -> float:
-    """Return the disparity of infinity in the model: 0, or a range's start below that.
+    """Return the disparity, in pixels, of the model's 0: 0, or the start of a negative range.
 
-    The model penalises negative disparities (φ_neg); for a range that starts below zero it works on
-    disparities counted from that start. No other potential notices.
+    The model penalises negative disparities (φ_neg), so for a range that starts below zero its
+    disparities are relative to that start. Other potentials do not change.
     """
     return float(min(0, settings.matching.min_disparity))

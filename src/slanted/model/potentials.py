@@ -1,7 +1,7 @@
 """The potentials of the paper's Section 3.1, one function each, unweighted.
 
-Where planes take part, a potential is tabulated over all particles at once; every closed form
-equals the paper's sum over pixels.
+Potentials of planes are tabulated over all particles at once; every closed form equals the paper's
+sum over pixels.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import numpy as np
 
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.model.compatibility_kernels import compatibility_tables
+from slanted.model.compatibility_kernels import edge_tables
 from slanted.model.data_kernels import truncated_sums
 from slanted.model.junctions import junction3_impossible, junction4_variants
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import check_particles, edge_planes
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Starts
-from slanted.runtime.threads import share_rows
+from slanted.runtime.threads import share, share_rows
 from slanted.settings import ModelSettings
 
 
@@ -26,17 +26,17 @@ def disparity_cost(
 ) -> Floats:
     """Return φ_seg(y_i) = Σ_{p ∈ S_i ∩ F} φ^TP(p, y_i, K), (n, N).
 
-    With φ^TP = min(|D(p) − d̂_i(p, y_i)|, K)². It is 0 for a segment without matches: its
-    neighbours decide. Confidence weights, if observed, multiply φ^TP, which the paper does not do.
+    Here φ^TP = min(|D(p) − d̂_i(p, y_i)|, K)², times the weight of the match, which is 1 in the
+    paper. A segment without matches costs 0, so its neighbours decide.
 
     Parameters
     ----------
     regions
         The segments.
     observations
-        Their matches, from `observe`.
+        Their observations, from `slanted.model.observations.observe`.
     particles
-        (n, N, 3) α, β, γ about the centres of the segments.
+        (n, N, 3) α, β, γ of N planes per segment, about the centres of the segments.
     K
         Truncation in pixels, ``settings.truncation``.
     """
@@ -47,18 +47,9 @@ def disparity_cost(
 
 
 def disparity_rows(matches: Matches, planes: Floats, K: float, first: int, last: int) -> Floats:
-    """Return Σ φ^TP over the matches of each of the sets `first` … `last` − 1, (last − first, M).
+    """Return Σ φ^TP over the matches of the sets `first` … `last` − 1, (last − first, M).
 
-    Parameters
-    ----------
-    matches
-        Of all sets.
-    planes
-        (sets, M, 3) of all sets, about their centres.
-    K
-        Truncation in pixels.
-    first, last
-        Sets to do.
+    `planes` are (sets, M, 3) of all sets, about their centres.
     """
     return _truncated_sums(matches, planes[first:last], K, first, last)
 
@@ -80,29 +71,23 @@ def boundary_cost(
 ) -> Floats:
     """Return Σ_{p ∈ B_ij ∩ F} φ^TP(p, y, K) for the planes of i and of j, (E, 2, N).
 
-    All that φ_bdy1 is made of: with a for y_i and b for y_j it is a if i occludes j (lo), b if j
-    occludes i (ro) and (a + b) / 2 if they are hinged or coplanar.
-    The sum is not divided by the number of pixels, as the costs of φ_bdy2 are; it is 0 without
-    matches.
-
-    Parameters
-    ----------
-    regions, observations, particles, K
-        As for `disparity_cost`.
+    With a for y_i and b for y_j, φ_bdy1 is a if i occludes j (lo), b if j occludes i (ro), and
+    (a + b) / 2 for a hinge or coplanar segments. The sum is not divided by the number of pixels, as
+    the costs of φ_bdy2 are. Arguments are as for `disparity_cost`.
     """
     planes = check_particles(regions, particles)
 
-    def some(first: int, last: int) -> Floats:
-        own = edge_planes(regions, planes, slice(first, last))
-        return boundary_rows(observations, own, K, first, last)
+    def rows(first: int, last: int) -> Floats:
+        of_edges = edge_planes(regions, planes, slice(first, last))
+        return boundary_rows(observations, of_edges, K, first, last)
 
-    return share_rows(regions.number_of_edges, some)
+    return share_rows(regions.number_of_edges, rows)
 
 
 def boundary_rows(
     observations: Observations, planes: Floats, K: float, first: int, last: int
 ) -> Floats:
-    """Return `boundary_cost` of the edges `first` … `last` − 1 from their planes, (…, 2, N, 3)."""
+    """Return `boundary_cost` of the edges `first` … `last` − 1, whose planes are (…, 2, N, 3)."""
     edges, sides, count, _ = planes.shape
     sums = _truncated_sums(
         observations.boundaries, planes.reshape(edges, sides * count, 3), K, first, last
@@ -113,46 +98,41 @@ def boundary_rows(
 def compatibility_cost(regions: Regions, particles: Floats, settings: ModelSettings) -> Floats:
     """Return φ_bdy2(o_ij, y_i, y_j), (E, 4, N, N).
 
-    To φ_neg of both planes, λ_imp where d̂ < 0 somewhere on B_ij, it adds
+    It is φ_neg of both planes, λ_imp if d̂ < 0 somewhere on B_ij, plus
 
     - coplanar: the mean of (d̂_i − d̂_j)² over S_i ∪ S_j;
-    - hinge: λ_hinge, and that mean over B_ij;
-    - occlusion: λ_occ, and φ_occ: λ_imp where the front plane is behind the other somewhere on
-      B_ij.
+    - hinge: λ_hinge plus that mean over B_ij;
+    - occlusion: λ_occ plus φ_occ, λ_imp if the front plane is behind the other somewhere on B_ij.
 
-    Pixels outside F take part. Both comparisons leave 1e-9 pixels to rounding.
+    Pixels outside F count too. Both comparisons tolerate 1e-9 pixels of rounding.
 
     Parameters
     ----------
-    regions
-        The segments.
-    particles
-        (n, N, 3) α, β, γ about the centres of the segments.
+    regions, particles
+        As for `disparity_cost`.
     settings
-        Of the model, for λ_occ, λ_hinge and λ_imp.
+        Section ``model``, for λ_occ, λ_hinge and λ_imp.
     """
     planes = check_particles(regions, particles)
     corners, corner_start, moments = boundary_shape(regions)
 
-    def some(first: int, last: int) -> Floats:
-        own = slice(first, last)
-        tables: Floats = compatibility_tables(
-            edge_planes(regions, planes, own), corners, corner_start[first : last + 1],
-            moments[own], settings.lambda_occ, settings.lambda_hinge, settings.lambda_imp,
-        )  # fmt: skip
-        return tables
+    count = planes.shape[1]
+    tables = np.empty((regions.number_of_edges, len(BoundaryLabel), count, count))
 
-    return share_rows(regions.number_of_edges, some)
+    def tabulate(first: int, last: int) -> None:
+        edges, boundary = slice(first, last), np.zeros((last - first, 2, count))
+        edge_tables(
+            edge_planes(regions, planes, edges), corners, corner_start[first : last + 1],
+            moments[edges], settings.lambda_occ, settings.lambda_hinge, settings.lambda_imp,
+            boundary, 0.0, 1.0, tables[edges],
+        )  # fmt: skip
+
+    share(len(tables), tabulate)
+    return tables
 
 
 def boundary_shape(regions: Regions) -> tuple[Floats, Starts, Floats]:
-    """Return what φ_bdy2 needs to know of B_ij and S_i ∪ S_j: hull and moments.
-
-    Returns
-    -------
-    corners, corner_start, moments
-        As `compatibility_tables` takes them, all counted from the centre of B_ij.
-    """
+    """Return the `corners`, `corner_start` and `moments` of `edge_tables`."""
     centre = regions.boundary_centre
     corners = regions.hull_points.astype(np.float64)
     corners -= np.repeat(centre, np.diff(regions.hull_start), axis=0)
@@ -171,8 +151,8 @@ def junction3_cost(settings: ModelSettings) -> Floats:
 def junction4_cost(settings: ModelSettings) -> Floats:
     """Return φ_crs(o_pq, o_qr, o_rs, o_ps), (4, 4, 4, 4, 4): λ_imp where it is impossible.
 
-    The first index is the junction's kind, see `slanted.model.junctions.junction4_kinds`: labels
-    are those of edges as stored, and two of the four may be stored against the paper's order.
+    The first index is the junction's kind, see `slanted.model.junctions.junction4_kinds`: two of
+    the four edges may be stored in the reverse of the paper's order.
     """
     return settings.lambda_imp * junction4_variants().astype(np.float64)
 
@@ -180,7 +160,7 @@ def junction4_cost(settings: ModelSettings) -> Floats:
 def colour_cost(regions: Regions, settings: ModelSettings) -> Floats:
     """Return φ_col(o_ij), (E, 4): min(κ χ²(h_i, h_j), λ_col) if coplanar, otherwise λ_col.
 
-    The paper does not say how χ² is scaled; here it is ½ Σ (h − g)² / (h + g), between 0 and 1.
+    The paper does not define the scale of χ²; here it is ½ Σ (h − g)² / (h + g), from 0 to 1.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""A potential of the user's own, φ_user: any function of a segment and its plane.
+"""The user's potential φ_user: any function of a segment and its plane.
 
 It is a further unary cost of the particles, so the solver, its bound and the energy of a result
-know it as they know φ_seg. Nothing else does: particles are drawn, and segments refined, without
-it. See ``docs/extend.md``.
+include it as they do φ_seg. Particles are drawn, and segments refined, without it. See
+``docs/extend.md``.
 """
 
 from __future__ import annotations
@@ -21,29 +21,35 @@ if TYPE_CHECKING:
     from slanted.model.observations import Observations
 
 Potential = Callable[[Regions, Floats], Any]
-"""``potential(regions, planes)``: costs (n, N) of the planes (n, N, 3) that each segment may take.
+"""``potential(regions, planes)``: the costs (n, N) of N planes (n, N, 3) for each segment.
 
-Planes are α, β, γ about ``regions.centre``, in pixels of the images. It is called several times a
-run, with other planes and, where segments are refined, other regions; it must depend on nothing
-else, or the bound says nothing."""
+Planes are α, β, γ about ``regions.centre``, in pixels of the images. A run calls it several times,
+with other planes and, where segments are refined, other regions. It must depend on nothing else, or
+the bound is not valid."""
 
 
 def user_cost(regions: Regions, observations: Observations, particles: Floats) -> Floats:
-    """Return φ_user(y_i), (n, N): what the user's function says; 0 if there is none.
+    """Return φ_user(y_i), (n, N), the costs of the user's function; 0 if there is none.
 
-    Parameters
-    ----------
-    regions
-        The segments.
-    observations
-        Of the same regions, from `observe`, with the function.
-    particles
-        (n, N, 3) α, β, γ about the centres of the segments.
+    Arguments are as for `slanted.model.potentials.disparity_cost`.
 
     Raises
     ------
     InputError
-        If the function's answer has another shape, or is not finite.
+        If the costs have the wrong shape or are not finite.
+
+    Examples
+    --------
+    >>> from slanted.model import observe
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> def prefer_level(regions, planes):
+    ...     return np.abs(planes[..., :2]).sum(axis=-1)
+    >>> regions = build_regions([[0, 0, 1, 1]])
+    >>> evidence = Evidence(np.ones((1, 4), np.float32), potential=prefer_level)
+    >>> user_cost(regions, observe(regions, evidence), [[[0, 0, 5]], [[0.5, 0, 5]]])
+    array([[0. ],
+           [0.5]])
     """
     planes = check_particles(regions, particles)
     if observations.user_potential is None:
@@ -59,6 +65,6 @@ def user_cost(regions: Regions, observations: Observations, particles: Floats) -
     if not np.isfinite(costs).all():
         raise InputError(
             "potential: expected finite costs, got NaN or infinity; return a large number for "
-            "planes that must not be"
+            "planes that are not allowed"
         )
     return costs

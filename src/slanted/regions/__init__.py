@@ -1,8 +1,7 @@
 """From a label image to segments S_i, boundaries B_ij and junctions (paper, Section 3).
 
-`structure` is the result, `build` makes it from `moments`, `edges`,
-`junctions` and `colour`. Nothing here knows of disparities: the same regions serve every
-hypothesis about the scene.
+`build` makes the `Regions` of `structure` from `edges`, `junctions` and `statistics`. Nothing here
+depends on disparities.
 
 The names in ``__init__.pyi`` are imported when first used, so that ``import slanted.regions`` does
 not load Numba.

@@ -10,7 +10,7 @@ from slanted.runtime.kernel import kernel
 
 @kernel
 def intervals_of_rows(
-    run_label: Ints,
+    run_segment: Ints,
     width: int,
     begin: Ints,
     row_start: Starts,
@@ -24,67 +24,65 @@ def intervals_of_rows(
     """List the intervals of pixels, in some rows, that are in the boundary set of each edge.
 
     A pixel of segment i is in B_ij if a pixel of j lies within chessboard distance `reach` of it
-    and i and j are neighbours (segments that touch only at a corner are not). So a run of j puts
-    a run of i into B_ij from `reach` before to `reach` after itself, if it is at most `reach` rows
-    away.
+    and i and j are neighbours (segments that touch only at a corner are not). So a run of j adds
+    to B_ij the pixels of i that are at most `reach` rows away and `reach` columns beyond its ends.
 
     Parameters
     ----------
-    run_label, width
-        The label of each run, and the width of the image.
+    run_segment, width
+        The segment of each run, and the width of the image.
     begin, row_start
         The runs, from `row_runs`.
     adjacency_start, adjacency_other, adjacency_edge
         Each segment's neighbours, ascending, and the edges to them.
     reach
-        In pixels.
+        Distance in pixels.
     first, last
         Rows to do.
 
     Returns
     -------
     intervals
-        (M, 3) edge, low, high: the pixels ``low <= p < high``, of one run, are in the set of the
-        edge. Runs ascend, but intervals of one edge inside a run may stand in any order and
-        overlap.
+        (M, 3) edge, low, high: the pixels ``low <= p < high`` of one run are in the edge's set.
+        Runs ascend, but intervals of one edge inside a run are in any order and may overlap.
     """
     height = len(row_start) - 1
     intervals = np.empty((0, 3), np.int32)
     used = 0
-    latest = np.full(len(adjacency_start) - 1, -1)  # the last interval near each label
+    latest = np.full(len(adjacency_start) - 1, -1)  # the last interval of each neighbour
     for y in range(first, last):
         top, bottom = max(y - reach, 0), min(y + reach + 1, height)
-        near = row_start[top:bottom].copy()  # the first run of each row that may still matter
+        near = row_start[top:bottom].copy()  # the first run of each row that is still within reach
         for run in range(row_start[y], row_start[y + 1]):
             low, high = begin[run], begin[run + 1]
             most = used + len(near) * (high - low + 2 * reach)
             if most > len(intervals):
                 intervals = _longer(intervals, 2 * most)
-            own = used  # the run's first interval
+            run_first = used  # the run's first interval
             for row in range(top, bottom):
-                shift = (y - row) * width  # from that row into this one
+                shift = (y - row) * width  # from that row to this one
                 while begin[near[row - top] + 1] + shift + reach <= low:
                     near[row - top] += 1
                 for other in range(near[row - top], row_start[row + 1]):
                     start = begin[other] + shift - reach
                     if start >= high:
                         break
-                    if run_label[other] == run_label[run]:
+                    if run_segment[other] == run_segment[run]:
                         continue
                     start = max(start, low)
                     stop = min(begin[other + 1] + shift + reach, high)
-                    # Most touch the interval that the row before gave: one look-up a run suffices.
-                    recent = latest[run_label[other]]
-                    if recent >= own and _widen(intervals, recent, start, stop):
+                    # Most touch the interval of the previous row, which saves the search.
+                    recent = latest[run_segment[other]]
+                    if recent >= run_first and _widen(intervals, recent, start, stop):
                         continue
                     edge = _find_edge(
                         adjacency_start, adjacency_other, adjacency_edge,
-                        run_label[run], run_label[other],
+                        run_segment[run], run_segment[other],
                     )  # fmt: skip
                     if edge >= 0:
                         intervals[used, 0] = edge
                         intervals[used, 1], intervals[used, 2] = start, stop
-                        latest[run_label[other]] = used
+                        latest[run_segment[other]] = used
                         used += 1
     return intervals[:used].copy()
 
@@ -101,9 +99,9 @@ def _widen(intervals: Ints, k: int, low: int, high: int) -> bool:
 
 @kernel
 def _find_edge(start: Starts, others: Ints, edges: Ints, segment: int, other: int) -> int:
-    """Return the edge between two segments, or −1 if they are no neighbours (binary search).
+    """Return the edge between two segments, or −1 if they are not neighbours.
 
-    NumPy's would do, but slices and calls cost Numba more than the search.
+    A binary search by hand, because slices and a call of NumPy's take Numba longer.
     """
     low, high = start[segment], start[segment + 1]
     while low < high:
@@ -126,21 +124,21 @@ def _longer(intervals: Ints, length: int) -> Ints:
 
 @kernel
 def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, Starts]:
-    """Write out each set's pixels, once each, in raster order.
+    """Write the pixels of each set, once each, in raster order.
 
     Parameters
     ----------
     intervals
         (M, 3) set, low, high; see `intervals_of_rows`.
     order, start
-        Intervals by set and the share of each set; `order` is sorted further on the way.
+        Intervals by set, and where each set starts; `order` is sorted inside each set.
 
     Returns
     -------
     pixels
         Flat indices, set by set.
     pixel_start
-        (sets + 1,).
+        (sets + 1,) where each set starts in `pixels`.
     """
     sets = len(start) - 1
     pixel_start = np.zeros(sets + 1, np.int64)
@@ -161,7 +159,7 @@ def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, 
 
 @kernel
 def _insertion_sort(order: Ints, start: int, stop: int, intervals: Ints) -> None:
-    """Sort ``order[start:stop]`` by where the intervals begin; they almost are."""
+    """Sort ``order[start:stop]``, which is almost sorted, by the starts of intervals."""
     for k in range(start + 1, stop):
         moved = order[k]
         place = k

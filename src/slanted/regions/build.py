@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from slanted.partition.label_image import check_label_image
-from slanted.partition.run_kernels import row_runs
-from slanted.regions.colour import check_colours, chi_squared, colour_histograms
+from slanted.partition.run_kernels import Runs, row_runs
 from slanted.regions.edges import (
     adjacency_lists,
     adjacent_pairs,
@@ -16,9 +17,19 @@ from slanted.regions.edges import (
 )
 from slanted.regions.hull_kernels import convex_hulls
 from slanted.regions.junctions import find_junctions, junction_edges
-from slanted.regions.moments import set_moments, union_moments
+from slanted.regions.statistics import (
+    check_colours,
+    chi_squared,
+    colour_histograms,
+    set_moments,
+    union_moments,
+)
 from slanted.regions.structure import Regions
+from slanted.runtime.arrays import Bytes, Ints, Starts
 from slanted.runtime.threads import together
+
+Fields = dict[str, Any]
+"""Some fields of `Regions`, by name."""
 
 
 def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False) -> Regions:
@@ -27,77 +38,83 @@ def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False)
     Parameters
     ----------
     label_image
-        (H, W) integers 0 … n−1; each must occur, in one 4-connected piece. `label_image_from_user`
-        makes such labels of any others.
+        (H, W) integers 0 … n−1; each must occur and be 4-connected. `label_image_from_user` makes
+        such an image of any other.
     image
         (H, W, 3) RGB or (H, W) grey, 8 or 16 bit, for colour histograms; None leaves them out.
     trusted
-        Whether labels come from this package, (H, W) int32: they are then kept, unchecked.
+        Whether the label image comes from this package, as int32; it is then used unchecked.
 
     Raises
     ------
     InputError
-        If labels or image cannot be used; the message says why.
+        If the label image or the image cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> regions = build_regions(np.array([[0, 0, 1], [0, 2, 1]]))
+    >>> regions.edges.tolist(), regions.junctions3.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[0, 1, 2]])
     """
     checked = label_image if trusted else check_label_image(label_image)
-    height, width = checked.shape
     colours = None if image is None else check_colours(image, checked.shape)
     count = int(checked.max()) + 1
-
     runs = row_runs(checked)
-
-    def neighbours() -> tuple[Any, ...]:
-        edges, length = adjacent_pairs(checked, runs, count)
-        return edges, length, adjacency_lists(edges, count)
-
-    (edges, boundary_length, adjacency), (pixel_order, pixel_start) = together(
-        neighbours, lambda: segment_sets(checked, runs, count)
+    graph, (pixels, start) = together(
+        lambda: _graph(checked, runs, count), lambda: segment_sets(checked, runs, count)
     )
+    edges = graph["edges"]
+    adjacency = graph["adjacency_start"], graph["adjacency_other"], graph["adjacency_edge"]
     intervals = boundary_intervals(checked, runs, adjacency)
-    size = pixel_start[1:] - pixel_start[:-1]
-
-    def boundaries() -> tuple[Any, ...]:
-        pixels, start = gather_sets(intervals, len(edges))
-        hulls = convex_hulls(pixels, start, height, width)
-        return pixels, start, set_moments(pixels, start, width), hulls
-
-    def segments() -> tuple[Any, ...]:
-        histograms = None if colours is None else colour_histograms(checked, colours, size)
-        return set_moments(pixel_order, pixel_start, width), histograms
-
-    # The longest first, in this thread; the others are shorter and share what threads there are.
-    boundary, segment, junctions = together(boundaries, segments, lambda: find_junctions(checked))
-    (centre, covariance), histograms = segment
-    boundary_pixels, boundary_start, boundary_moments, (hull_points, hull_start) = boundary
-    boundary_centre, boundary_covariance = boundary_moments
-    union_centre, union_covariance = union_moments(size, centre, covariance, edges)
-    (junctions3, position3), (junctions4, position4) = junctions
+    # The longest task runs in this thread; the shorter ones share the other threads.
+    boundaries, segments, junctions = together(
+        lambda: _boundaries(intervals, len(edges), checked.shape),
+        lambda: _segments(checked, pixels, start, colours),
+        lambda: _junctions(checked, edges, count),
+    )
+    unions = union_moments(segments["size"], segments["centre"], segments["covariance"], edges)
+    histograms = segments["histograms"]
     return Regions(
         label_image=checked,
-        pixel_order=pixel_order,
-        pixel_start=pixel_start,
-        size=size,
-        centre=centre,
-        covariance=covariance,
-        edges=edges,
-        boundary_length=boundary_length,
-        adjacency_start=adjacency[0],
-        adjacency_other=adjacency[1],
-        adjacency_edge=adjacency[2],
-        boundary_pixels=boundary_pixels,
-        boundary_start=boundary_start,
-        boundary_centre=boundary_centre,
-        boundary_covariance=boundary_covariance,
-        union_centre=union_centre,
-        union_covariance=union_covariance,
-        hull_points=hull_points,
-        hull_start=hull_start,
-        junctions3=junctions3,
-        junctions3_edges=junction_edges(edges, junctions3, count),
-        junctions3_position=position3,
-        junctions4=junctions4,
-        junctions4_edges=junction_edges(edges, junctions4, count),
-        junctions4_position=position4,
-        histograms=histograms,
+        union_centre=unions[0],
+        union_covariance=unions[1],
         chi_squared=None if histograms is None else chi_squared(histograms, edges),
+        **segments,
+        **graph,
+        **boundaries,
+        **junctions,
     )
+
+
+def _graph(label_image: Ints, runs: Runs, count: int) -> Fields:
+    edges, length = adjacent_pairs(label_image, runs, count)
+    start, other, edge = adjacency_lists(edges, count)
+    lists = {"adjacency_start": start, "adjacency_other": other, "adjacency_edge": edge}
+    return {"edges": edges, "boundary_length": length, **lists}
+
+
+def _segments(label_image: Ints, pixels: Ints, start: Starts, colours: Bytes | None) -> Fields:
+    size = np.diff(start)
+    histograms = None if colours is None else colour_histograms(label_image, colours, size)
+    centre, covariance = set_moments(pixels, start, label_image.shape[1])
+    moments = {"size": size, "centre": centre, "covariance": covariance}
+    return {"pixel_order": pixels, "pixel_start": start, "histograms": histograms, **moments}
+
+
+def _boundaries(intervals: Ints, count: int, shape: tuple[int, int]) -> Fields:
+    pixels, start = gather_sets(intervals, count)
+    points, hull_start = convex_hulls(pixels, start, *shape)
+    centre, covariance = set_moments(pixels, start, shape[1])
+    moments = {"boundary_centre": centre, "boundary_covariance": covariance}
+    hulls = {"hull_points": points, "hull_start": hull_start}
+    return {"boundary_pixels": pixels, "boundary_start": start, **moments, **hulls}
+
+
+def _junctions(label_image: Ints, edges: Ints, count: int) -> Fields:
+    fields: Fields = {}
+    names = "junctions3", "junctions4"
+    for name, (segments, position) in zip(names, find_junctions(label_image), strict=True):
+        around = junction_edges(edges, segments, count)
+        fields |= {name: segments, f"{name}_edges": around, f"{name}_position": position}
+    return fields

@@ -1,4 +1,4 @@
-"""Segments, pairs of neighbours, their adjacency lists and their boundary sets B_ij."""
+"""Pairs of neighbouring segments, adjacency lists, and the pixels of S_i and B_ij."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slanted.runtime.arrays import Ints, Starts
 from slanted.runtime.threads import bind, share_rows
 
 Adjacency = tuple[Starts, Ints, Ints]
-"""Start of each segment's list, its neighbours, ascending, and the edges to them."""
+"""Where each segment's list starts, its neighbours in ascending order, and the edges to them."""
 
 BOUNDARY_REACH = 2
 """B_ij is "within 2 pixels of the boundary" (paper, Section 3.1), in chessboard distance."""
@@ -22,7 +22,7 @@ def adjacent_pairs(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Sta
     Parameters
     ----------
     label_image, runs
-        (H, W), and its runs, from `row_runs`.
+        (H, W) segments, and their runs from `row_runs`.
     count
         Number of segments.
 
@@ -31,10 +31,10 @@ def adjacent_pairs(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Sta
     edges
         (E, 2), i < j, in lexicographic order.
     length
-        (E,) sides that the two share.
+        (E,) number of pixel sides that the two share.
     """
     low, high, length = contacts(label_image, *runs)
-    # Sorted by the larger, then, stably, by the smaller, in time that is linear in the contacts.
+    # Sorted by the larger segment, then stably by the smaller one, in linear time.
     order = stable_order(high, count)[1]
     order = order[stable_order(low[order], count)[1]]
     low, high = low[order], high[order]
@@ -46,15 +46,15 @@ def adjacent_pairs(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Sta
 
 
 def edge_numbers(edges: Ints, first: Ints, second: Ints, count: int) -> Ints:
-    """Return the edge between each two neighbouring segments, given in any order."""
+    """Return the edge of each pair of neighbours, which may be given in any order."""
     keys = _keys(edges[:, 0], edges[:, 1], count)
     return np.searchsorted(keys, _keys(first, second, count)).astype(np.int32)
 
 
 def adjacency_lists(edges: Ints, count: int) -> Adjacency:
-    """Turn pairs into lists of neighbours."""
-    # Sorted edges, the smaller neighbours of every segment before the larger ones: a stable order
-    # by segment then leaves the neighbours ascending.
+    """Return the lists of neighbours of all segments."""
+    # Edges are sorted, and smaller neighbours come before larger ones, so that a stable sort by
+    # segment leaves the neighbours ascending.
     sides = np.concatenate([edges[:, ::-1], edges])
     start, order = stable_order(np.ascontiguousarray(sides[:, 0]), count)
     return start, np.ascontiguousarray(sides[order, 1]), order % np.int32(max(len(edges), 1))
@@ -63,22 +63,28 @@ def adjacency_lists(edges: Ints, count: int) -> Adjacency:
 def boundary_intervals(label_image: Ints, runs: Runs, adjacency: Adjacency) -> Ints:
     """Return the pixels of B_ij of each edge as intervals, for `gather_sets`.
 
-    The paper does not say how "within 2 pixels of the boundary" is measured. Here B_ij are the
-    pixels of S_i ∪ S_j within chessboard distance 2 of a pixel of the other of the two.
+    The paper does not define "within 2 pixels of the boundary". Here B_ij are the pixels of either
+    segment within chessboard distance 2 of a pixel of the other.
     """
-    inputs = run_labels(label_image, runs), label_image.shape[1], *runs, *adjacency, BOUNDARY_REACH
+    inputs = (
+        run_segments(label_image, runs),
+        label_image.shape[1],
+        *runs,
+        *adjacency,
+        BOUNDARY_REACH,
+    )
     return share_rows(len(label_image), bind(intervals_of_rows, inputs))
 
 
 def segment_sets(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:
-    """Return the pixels of S_i of each segment, in raster order, and the start of each share."""
+    """Return the pixels of each S_i in raster order, and where each segment starts."""
     begin = runs[0]
-    intervals = np.stack([run_labels(label_image, runs), begin[:-1], begin[1:]], axis=1)
+    intervals = np.stack([run_segments(label_image, runs), begin[:-1], begin[1:]], axis=1)
     return gather_sets(intervals, count)
 
 
-def run_labels(label_image: Ints, runs: Runs) -> Ints:
-    """Return the label of each run."""
+def run_segments(label_image: Ints, runs: Runs) -> Ints:
+    """Return the segment of each run."""
     return label_image.reshape(-1)[runs[0][:-1]]
 
 
@@ -88,7 +94,7 @@ def gather_sets(intervals: Ints, count: int) -> tuple[Ints, Starts]:
     Returns
     -------
     pixels, start
-        Flat indices in raster order, set by set, and the start of each set's share.
+        Flat indices in raster order, set by set, and where each set starts.
     """
     start, order = stable_order(intervals[:, 0].copy(), count)
     pixels: Ints

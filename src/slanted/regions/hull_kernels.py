@@ -1,4 +1,4 @@
-"""Numba kernel of convex hulls of sets of pixels."""
+"""Numba kernel of the convex hulls of sets of pixels."""
 
 from __future__ import annotations
 
@@ -14,39 +14,34 @@ def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[
 
     Parameters
     ----------
-    pixels
-        Flat indices, set by set, ascending inside a set.
-    start
-        (sets + 1,) share of each set; none is empty.
+    pixels, start
+        Sets of pixels, as in `coordinate_sums`.
     height, width
-        Of the image.
+        Size of the image.
 
     Returns
     -------
     points
-        (V, 2) corners as u, v: clockwise on the screen, from the first pixel of the set, without
-        points on the line between two others.
+        (V, 2) corners (u, v), clockwise on the screen from the first pixel of the set, no three on
+        a line.
     hull_start
-        (sets + 1,).
+        (sets + 1,) where each set starts in `points`.
     """
     sets = len(start) - 1
     hull_start = np.zeros(sets + 1, np.int64)
     # Each chain holds a pixel of a set at most once.
     points = np.empty((2 * len(pixels), 2), np.int32)
-    rows, lefts, rights = (
-        np.empty(height, np.int32),
-        np.empty(height, np.int32),
-        np.empty(height, np.int32),
-    )
+    rows, lefts = np.empty(height, np.int32), np.empty(height, np.int32)
+    rights = np.empty(height, np.int32)
     used = 0
     for k in range(sets):
         count = _row_ends(pixels[start[k] : start[k + 1]], width, rows, lefts, rights)
-        # Down the right side. The ends of rows come sorted, as the chain needs them.
+        # Down the right side. The row ends are sorted, as the chain requires.
         base = used
         used = _push(points, base, used, lefts[0], rows[0])
         for r in range(count):
             used = _push(points, base, used, rights[r], rows[r])
-        # Up the left side, back to the first pixel, which is there already and is taken off again.
+        # Up the left side to the first pixel, which is a corner already and is removed again.
         base = used - 1
         for r in range(count - 1, -1, -1):
             used = _push(points, base, used, lefts[r], rows[r])
@@ -57,7 +52,7 @@ def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[
 
 @kernel
 def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -> int:
-    """Write the first and last column of each row that a set meets; return how many rows."""
+    """Write the rows of a set, with their first and last columns; return how many there are."""
     count = 0
     row, row_end = 0, 0
     for p in pixels:
@@ -73,15 +68,15 @@ def _row_ends(pixels: Ints, width: int, rows: Ints, lefts: Ints, rights: Ints) -
 
 @kernel
 def _push(points: Ints, base: int, used: int, u: int, v: int) -> int:
-    """Add a point to the chain from `base`, dropping those that no longer turn clockwise.
+    """Add a point to the chain from `base`, and drop points that no longer turn clockwise.
 
-    A point that ends the chain already, as where a row has one pixel, is not added again.
+    A point that is already the last one, as where a row has one pixel, is not added again.
     """
     if used > base and points[used - 1, 0] == u and points[used - 1, 1] == v:
         return used
     while used - base >= 2:
         last, before = points[used - 1], points[used - 2]
-        # Differences of int32 are int64 here: products cannot overflow.
+        # In int64 the products cannot overflow.
         du, dv = np.int64(u) - last[0], np.int64(v) - last[1]
         before_u = np.int64(last[0]) - before[0]
         before_v = np.int64(last[1]) - before[1]

@@ -1,11 +1,11 @@
 """Points where three or four segments meet.
 
-The paper does not say how junctions are found. Here they are the corners between four pixels:
-three segments meet where exactly one side of the 2 × 2 window joins equal labels, four where all
-labels differ. A label that occurs twice across the diagonal makes no junction: the other two
-segments do not touch there. Segments that meet in several points make one junction: its potential
-would only count twice. Four segments never meet in two cyclic orders, because between two such
-points each would have to be a path that crosses none of the others.
+The paper does not say how junctions are found. Here they are corners between four pixels: three
+segments meet where exactly one side of the 2 × 2 window joins pixels of one segment, four where all
+four pixels differ. If a segment occurs twice across the diagonal there is no junction, because the
+other two do not touch there. Segments that meet at several points form one junction, so that its
+potential counts once. Four segments cannot meet in two cyclic orders: between two such points each
+would have to be a path that crosses none of the others.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def find_junctions(label_image: Ints) -> tuple[tuple[Ints, Floats], tuple[Ints, 
     Returns
     -------
     three, four
-        Each the segments, (J, 3) or (J, 4) as `Regions` describes them, and the position (J, 2)
-        of the first window that shows them.
+        For each kind the segments, (J, 3) or (J, 4) as in `Regions`, and the (J, 2) position of the
+        first window that shows them.
     """
     top_left, top_right = label_image[:-1, :-1], label_image[:-1, 1:]
     bottom_left, bottom_right = label_image[1:, :-1], label_image[1:, 1:]
@@ -44,21 +44,21 @@ def find_junctions(label_image: Ints) -> tuple[tuple[Ints, Floats], tuple[Ints, 
     four = clockwise(corners4)
     distinct = (four[:, 0] != four[:, 2]) & (four[:, 1] != four[:, 3])
     return (
-        _unique(_three_labels(clockwise(corners3)), corners3, label_image.shape[1]),
+        _unique(_three_segments(clockwise(corners3)), corners3, label_image.shape[1]),
         _unique(_canonical_cycles(four[distinct]), corners4[distinct], label_image.shape[1]),
     )
 
 
 def junction_edges(edges: Ints, junctions: Ints, count: int) -> Ints:
-    """Return the edges between consecutive segments of each junction, and of the last to the first.
+    """Return the edges between consecutive segments of each junction, the last with the first.
 
-    For i, j, k those are ij, jk, ik; for p, q, r, s they are pq, qr, rs, ps: the paper's order.
+    For i, j, k these are ij, jk, ik; for p, q, r, s they are pq, qr, rs, ps, as in the paper.
     """
     return edge_numbers(edges, junctions, np.roll(junctions, -1, axis=1), count)
 
 
-def _three_labels(windows: Ints) -> Ints:
-    """Reduce (M, 4) labels, of which two are equal, to (M, 3), ascending."""
+def _three_segments(windows: Ints) -> Ints:
+    """Reduce (M, 4) segments, of which two are equal, to (M, 3), ascending."""
     ordered = np.sort(windows, axis=1)
     new = np.ones(ordered.shape, np.bool_)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
@@ -66,9 +66,9 @@ def _three_labels(windows: Ints) -> Ints:
 
 
 def _canonical_cycles(cycles: Ints) -> Ints:
-    """Turn and, if need be, reverse (M, 4) cycles: the smallest first, then its smaller neighbour.
+    """Rotate and reverse (M, 4) cycles: the smallest comes first, then its smaller neighbour.
 
-    A cycle and its mirror image say the same: which segments lie opposite each other.
+    A cycle and its mirror image are the same junction.
     """
     place = (cycles.argmin(axis=1)[:, None] + np.arange(4)) % 4
     turned = np.take_along_axis(cycles, place, axis=1)
@@ -76,8 +76,8 @@ def _canonical_cycles(cycles: Ints) -> Ints:
 
 
 def _unique(rows: Ints, corners: Corners, width: int) -> tuple[Ints, Floats]:
-    """Sort rows lexicographically and keep, of equal ones, the first in raster order."""
-    order = np.lexsort(rows.T[::-1])  # stable, and corners ascend
+    """Sort rows lexicographically and keep the first, in raster order, of equal ones."""
+    order = np.lexsort(rows.T[::-1])  # a stable sort, and corners ascend
     ordered = rows[order]
     new = np.ones(len(rows), np.bool_)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

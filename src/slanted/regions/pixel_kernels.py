@@ -1,20 +1,19 @@
-"""Numba kernels over the pixels of sets: order, moments, colours.
+"""Numba kernels over sets of pixels: sums of coordinates, and colour histograms.
 
-All sums are of whole numbers, so they are exact and do not depend on the order of pixels.
+All sums are of integers, so they are exact and do not depend on the order of pixels.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.arrays import Bytes, Floats, Ints, Starts
 from slanted.runtime.kernel import kernel
 
 BINS_PER_CHANNEL = 4
 BINS = BINS_PER_CHANNEL**3
 BIN_SHIFT = 6
-"""An 8-bit value has its bin in the highest two bits."""
+"""Shift of an 8-bit value to its highest two bits, which are its bin."""
 
 
 @kernel
@@ -26,17 +25,17 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
     pixels
         Flat indices, set by set, ascending inside a set.
     start
-        (sets + 1,) share of each set; none is empty.
+        (sets + 1,) where each set starts in `pixels`; no set is empty.
     width
-        Of the image.
+        Width of the image.
 
     Returns
     -------
     origin
         (sets, 2) u, v of the first pixel.
     sums
-        (sets, 5) of u, v, uu, uv, vv, counted from the origin: numbers stay small, and so does the
-        rounding when means are taken off later.
+        (sets, 5) sums of u, v, uu, uv, vv relative to the origin, which keeps the rounding small
+        when means are subtracted later.
     """
     sets = len(start) - 1
     origin = np.empty((sets, 2), np.int32)
@@ -50,7 +49,7 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
         v = 0
         su, sv, suu, suv, svv = 0, 0, 0, 0, 0
         for p in pixels[start[k] : start[k + 1]]:
-            while p >= row_end:  # pixels ascend: no division is needed to know the row
+            while p >= row_end:  # pixels ascend, so the row is found without a division
                 row_start += width
                 row_end += width
                 v += 1
@@ -66,7 +65,7 @@ def coordinate_sums(pixels: Ints, start: Starts, width: int) -> tuple[Ints, Star
 
 
 @kernel
-def colour_counts(label_image: Ints, image: NDArray[np.uint8], count: int) -> Ints:
+def colour_counts(label_image: Ints, image: Bytes, count: int) -> Ints:
     """Count each segment's pixels in each of the joint RGB bins.
 
     Parameters
@@ -74,14 +73,14 @@ def colour_counts(label_image: Ints, image: NDArray[np.uint8], count: int) -> In
     label_image
         (N,) segment of each pixel.
     image
-        (N, 3) RGB, or (N, 1) grey, which stands for three equal channels.
+        (N, 3) RGB, or (N, 1) grey, which counts as three equal channels.
     count
         Number of segments.
 
     Returns
     -------
     counts
-        (count, 64), red in the slowest place.
+        (count, 64) numbers of pixels; the bin of red varies slowest.
     """
     counts = np.zeros((count, BINS), np.int32)
     channels = image.shape[1]

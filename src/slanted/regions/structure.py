@@ -1,4 +1,4 @@
-"""What the model knows of an image's segments: sets of pixels, their graph and their junctions."""
+"""The segments of an image: their pixels, their graph and their junctions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from slanted.runtime.arrays import Floats, Ints, Starts
 class Regions:
     """Segments of an image, the boundaries between them and the junctions where those meet.
 
-    Points are (u, v) = (column, row) of pixel centres; covariances are those of all pixels of a
-    set (divided by their number), as (uu, uv, vv). Sets of many sizes are stored one after the
-    other: ``x_start[k] : x_start[k + 1]`` is the share of segment or edge k. Pixels are flat
-    indices, row × width + column. Made by `build_regions`; no array can be written to.
+    Points are (u, v) = (column, row) of pixel centres. Covariances are (uu, uv, vv) of all pixels
+    of a set, divided by their number. Sets are stored one after the other: those of segment or edge
+    k are at ``x_start[k] : x_start[k + 1]``. Pixels are flat indices, row × width + column.
+    `build_regions` makes the regions; all arrays are read-only.
     """
 
     label_image: Ints
@@ -25,51 +25,51 @@ class Regions:
     pixel_order: Ints
     """(H·W,) pixels by segment, in raster order inside a segment."""
     pixel_start: Starts
-    """(n + 1,) share of each segment in `pixel_order`."""
+    """(n + 1,) where each segment starts in `pixel_order`."""
     size: Starts
     """(n,) number of pixels, \\|S_i\\|."""
     centre: Floats
     """(n, 2) mean pixel coordinate, the c_i about which the paper writes plane i."""
     covariance: Floats
-    """(n, 3) of the pixels of S_i."""
+    """(n, 3) covariance of the pixels of S_i."""
 
     edges: Ints
     """(E, 2) neighbours i < j, in lexicographic order: segments that share a side of a pixel."""
     boundary_length: Starts
-    """(E,) sides of pixels that the two share."""
+    """(E,) number of pixel sides that the two share."""
     adjacency_start: Starts
-    """(n + 1,) share of each segment in the two arrays below."""
+    """(n + 1,) where each segment starts in `adjacency_other` and `adjacency_edge`."""
     adjacency_other: Ints
     """(2E,) neighbours of each segment, ascending."""
     adjacency_edge: Ints
     """(2E,) the edges to them."""
 
     boundary_pixels: Ints
-    """B_ij of each edge, in raster order: pixels of either segment near the other one."""
+    """Pixels of B_ij of each edge, in raster order: those of either segment near the other."""
     boundary_start: Starts
-    """(E + 1,) share of each edge in `boundary_pixels`."""
+    """(E + 1,) where each edge starts in `boundary_pixels`."""
     boundary_centre: Floats
     """(E, 2) mean pixel coordinate of B_ij."""
     boundary_covariance: Floats
-    """(E, 3) of the pixels of B_ij."""
+    """(E, 3) covariance of the pixels of B_ij."""
     union_centre: Floats
     """(E, 2) mean pixel coordinate of S_i ∪ S_j."""
     union_covariance: Floats
-    """(E, 3) of the pixels of S_i ∪ S_j."""
+    """(E, 3) covariance of the pixels of S_i ∪ S_j."""
     hull_points: Ints
-    """(V, 2) corners of the convex hull of each B_ij: no three on a line, clockwise as seen on the
-    screen (v points down), from the first in raster order; a set on a line has its two ends."""
+    """(V, 2) corners of the convex hull of each B_ij, no three on a line, clockwise on the screen
+    (v points down) from the first in raster order; a set on a line has its two ends."""
     hull_start: Starts
-    """(E + 1,) share of each edge in `hull_points`."""
+    """(E + 1,) where each edge starts in `hull_points`."""
 
     junctions3: Ints
     """(J3, 3) segments i < j < k that meet in a point; unique, in lexicographic order."""
     junctions3_edges: Ints
     """(J3, 3) edges ij, jk, ik: the order of the paper's o_ij, o_jk, o_ik."""
     junctions3_position: Floats
-    """(J3, 2) the first such point in raster order, between pixels: halves."""
+    """(J3, 2) the first such point in raster order, a corner between pixels (half integers)."""
     junctions4: Ints
-    """(J4, 4) segments p, q, r, s in cyclic order round a point, p the smallest and q < s; unique,
+    """(J4, 4) segments p, q, r, s in cyclic order around a point, p the smallest and q < s; unique,
     in lexicographic order."""
     junctions4_edges: Ints
     """(J4, 4) edges pq, qr, rs, ps: the order of the paper's 4-way potential."""
@@ -77,7 +77,7 @@ class Regions:
     """(J4, 2) the first such point in raster order."""
 
     histograms: Floats | None
-    """(n, 64) shares of a segment's pixels in 4 × 4 × 4 RGB bins; None without an image."""
+    """(n, 64) share of each segment's pixels in 4 × 4 × 4 RGB bins; None without an image."""
     chi_squared: Floats | None
     """(E,) ½ Σ (h − g)² / (h + g) of the two segments' histograms, 0 … 1; None without an image."""
 
@@ -87,7 +87,7 @@ class Regions:
                 value.setflags(write=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Unpickled arrays are writeable again.
+        # Unpickled arrays would be writeable.
         self.__dict__.update(state)
         self.__post_init__()
 

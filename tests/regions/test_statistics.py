@@ -81,7 +81,7 @@ def test_views_of_images_are_read_as_they_look():
         (np.zeros((1, 4, 3)), "expected a grey .* of type float64"),
         (np.zeros((1, 4, 4), np.uint8), r"got shape \(1, 4, 4\)"),
         (np.zeros(4, np.uint8), r"got shape \(4,\)"),
-        (np.zeros((4, 1), np.uint8), "expected the size of labels, 4×1, got 1×4"),
+        (np.zeros((4, 1), np.uint8), "expected the size of the label image, 4×1, got 1×4"),
     ],
 )
 def test_unusable_images_are_named(image, message):
