@@ -122,6 +122,16 @@ def reestimate(
         otherwise the image is segmented again.
     potential, progress, watch
         As for `estimate`.
+
+    Examples
+    --------
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> result = estimate(scene.left, scene.right)
+    >>> weaker = result.settings.with_text({"model.weights.col": "0"})
+    >>> again = reestimate(result, scene.left, scene.right, weaker)
+    >>> again.matched is result.matched
+    True
     """
     segments = result.regions.label_image if keep_segments else None
     matches = Matches(result.matched, result.pixel_weights, result.searched, result.rectification)
@@ -148,6 +158,14 @@ def match_pair(
         (H, W) float32 pixels, NaN where no match was found.
     seconds
         Wall time of each stage.
+
+    Examples
+    --------
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> matched, seconds = match_pair(scene.left, scene.right)
+    >>> matched.shape, list(seconds)
+    ((64, 96), ['first look', 'matching'])
     """
     with prepare(left, right, settings, progress, names) as run:
         return run.match().disparity, run.stage.seconds

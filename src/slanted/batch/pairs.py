@@ -79,6 +79,16 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
     FileError
         If there are none, the manifest cannot be read, two pairs have one name, or it is not clear
         which of several files belongs to a pair.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import slanted
+    >>> for side in ("left", "right"):
+    ...     slanted.write_image(f"desk_{side}.png", np.zeros((64, 96), np.uint8))
+    >>> [(pair.name, pair.right.name) for pair in find_pairs(Path("."))]
+    [('desk', 'desk_right.png')]
     """
     if source.is_dir():
         pairs = list(_apart(_search(source, output)))

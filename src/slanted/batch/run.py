@@ -100,6 +100,19 @@ def run_batch(
     FileError
         If two pairs have one name, or the folder cannot be used, or the disk becomes full; finished
         results are kept.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import slanted
+    >>> from slanted.batch.pairs import find_pairs
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> slanted.write_image("desk_left.png", scene.left)
+    >>> slanted.write_image("desk_right.png", scene.right)
+    >>> tally = run_batch(find_pairs(Path(".")), Path("out"), slanted.Settings(), workers=1)
+    >>> tally.done, slanted.Result.load("out/desk").disparity.shape
+    (1, (64, 96))
     """
     check_names("pairs", pairs)
     for pair in pairs:

@@ -93,6 +93,16 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
         If there is no such export, or it needs a calibration.
     MissingExtraError
         If trimesh (for meshes) or Pillow (for their textures) is not installed.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> result = slanted.estimate(scene.left, scene.right)
+    >>> files = export("cloud.ply", Exportable(result, scene.left))
+    >>> files["cloud.ply"][:3]
+    b'ply'
     """
     writers: dict[str, Callable[[Exportable], dict[str, bytes]]] = {
         "cloud.ply": _cloud,

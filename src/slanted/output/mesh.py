@@ -153,7 +153,17 @@ def step_for(labels: Ints, most_triangles: int) -> int:
 
 
 def mesh_of(result: Result, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
-    """Return the mesh of a result; see `build_mesh`."""
+    """Return the mesh of a result; see `build_mesh`.
+
+    Examples
+    --------
+    >>> import slanted
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> mesh = mesh_of(slanted.estimate(scene.left, scene.right))
+    >>> mesh.faces.shape[1], len(mesh.corners) == len(mesh.disparity)
+    (3, True)
+    """
     from slanted.model.drawing import drawn_range
 
     lowest, highest = drawn_range(result.settings, result.searched, result.matched)

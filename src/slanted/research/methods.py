@@ -68,6 +68,17 @@ def evaluate_frames(
 
     Returns ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``,
     the wall time of the method without reading files) and ``per_frame``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from slanted.evaluation.datasets import find_frames
+    >>> from slanted.settings import Settings
+    >>> from slanted.synthetic import make_scene, write_kitti
+    >>> folder = write_kitti(Path("kitti"), {"train": [make_scene(96, 64, segments=40, seed=1)]})
+    >>> scores = evaluate_frames(find_frames("kitti2015", folder), "census", Settings())
+    >>> scores["frames"], "D1-all" in scores["mean"]
+    (1, True)
     """
     if method not in method_names():
         raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")

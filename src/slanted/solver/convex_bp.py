@@ -68,6 +68,15 @@ def solve(
     ------
     InputError
         If costs are not finite or arguments do not fit the graph.
+
+    Examples
+    --------
+    >>> edges, labels = np.array([[0, 1]], np.int32), np.array([[0.0, 1.0, 9.0, 9.0]])
+    >>> apart = np.array([[[[0.0, 5.0], [5.0, 0.0]], *[[[0.0, 0.0], [0.0, 0.0]]] * 3]])
+    >>> graph = FactorGraph(edges, np.array([[0.0, 2.0], [3.0, 0.0]]), labels, apart)
+    >>> solution = solve(graph)
+    >>> solution.states.tolist(), solution.labels.tolist(), solution.energy
+    ([0, 1], [1], 1.0)
     """
     options = options or SolverOptions()
     sweeper = Sweeper(build_problem(graph, options.counting), topology or build_topology(graph))

@@ -91,6 +91,14 @@ def find_frames(
         If the dataset or split is unknown, or the limit is not positive.
     FileError
         If the path is not a folder, holds no frames, or a frame in it is incomplete.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from slanted.synthetic import make_scene, write_kitti
+    >>> folder = write_kitti(Path("kitti"), {"train": [make_scene(96, 64, segments=40, seed=1)]})
+    >>> [frame.name for frame in find_frames("kitti2015", folder)]
+    ['000000_10']
     """
     name = _ALIASES.get(dataset, dataset)
     if name not in _LAYOUTS:
