@@ -236,7 +236,8 @@ def _run_files(
         status = _run_file(file, place, options)
         seconds[file] = round(time.perf_counter() - begun, 1) if status in (0, 1, None) else None
         diary = place / "diary"
-        ended = dict(json.loads(line) for line in diary.open()) if diary.exists() else {}
+        lines = diary.read_text().splitlines() if diary.exists() else []
+        ended = dict(map(json.loads, lines))
         outcomes |= ended
         counts = {kind: list(ended.values()).count(kind) for kind in sorted({*ended.values()})}
         say(f"{Path(file).relative_to(ROOT)}: {seconds[file]} s, {counts}")
