@@ -29,6 +29,33 @@ def move_energy(labels, lab, matched, right, planes, weights):
     return total
 
 
+def partition_energy(labels, lab, matched, right, planes, weights):
+    """E in NumPy, for maps on which `move_energy` would take too long."""
+    size = np.maximum(np.bincount(labels.ravel(), minlength=len(planes)), 1)
+    rows, columns = np.indices(labels.shape)
+    total = 0.0
+    for values, weight in ((lab, 1), ((columns, rows), weights.position)):
+        for value in values:
+            mean = np.bincount(labels.ravel(), value.ravel(), len(planes)) / size
+            total += weight * np.square(value - mean[labels]).sum()
+    a, b, c = planes[labels].transpose(2, 0, 1)
+    drawn = a * columns + b * rows + c
+    known = ~np.isnan(matched)
+    total += weights.disparity * np.minimum(np.square(drawn - matched)[known], weights.cap).sum()
+    place = np.rint(columns - drawn)
+    inside = (place >= 0) & (place < labels.shape[1]) & ~known
+    shown = right[np.nonzero(inside)[0], place[inside].astype(np.int64)]
+    total += weights.visibility * (shown < drawn[inside] - 1.5).sum()
+    for one, other in (
+        (labels[:, 1:], labels[:, :-1]),
+        (labels[1:], labels[:-1]),
+        (labels[1:, 1:], labels[:-1, :-1]),
+        (labels[1:, :-1], labels[:-1, 1:]),
+    ):
+        total += weights.length * (one != other).sum()
+    return total
+
+
 def scatter(values):
     """Sum of squared differences from the mean."""
     whole = [int(v) for v in values]

@@ -23,31 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ResultFolder:
-    """A result as a folder has it.
-
-    Parameters
-    ----------
-    name
-        For people: the folder's.
-    result
-        Planes, labels, disparity.
-    left, right
-        The pair, if the folder has it.
-    calibration
-        Of the cameras, if it was given to the run.
-    record
-        What ``run.json`` holds.
-    truth
-        Ground truth of the left image, if the folder has it, as the demo's does.
-    """
+    """A result as a folder has it."""
 
     name: str
+    """For people: the folder's."""
     result: Result
+    """Planes, labels, disparity."""
     left: Image | None
     right: Image | None
+    """The pair, if the folder has it."""
     calibration: Calibration | None
+    """Of the cameras, if it was given to the run."""
     record: dict[str, Any]
+    """What ``run.json`` holds."""
     truth: NDArray[np.float32] | None = None
+    """Ground truth of the left image, if the folder has it, as the demo's does."""
 
 
 def open_result(folder: Path) -> ResultFolder:

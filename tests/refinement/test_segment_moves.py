@@ -22,17 +22,14 @@ from slanted.refinement.move_kernels import (
 )
 from slanted.refinement.segment_moves import (
     BANDS,
-    SMALLEST_PIECE,
     about_origin,
-    fit_patches,
     move_boundaries,
     move_framed,
     move_weights,
-    partition_energy,
     segment_sums,
-    split_segments,
     turns_of_pixels,
 )
+from slanted.refinement.segment_splits import SMALLEST_PIECE, fit_patches, split_segments
 from slanted.regions import build_regions
 from slanted.runtime.threads import thread_limit
 from slanted.settings.refinement import RefinementSettings
@@ -116,15 +113,17 @@ def test_moves_of_a_band_keep_sums_up_to_date_and_to_themselves(labels, seed):
 def test_the_energy_equals_its_naive_twin(labels, seed):
     case = random_case(labels, seed)
     expected = float(naive_moves.move_energy(labels, *case))
-    assert partition_energy(labels, *case) == pytest.approx(expected, rel=1e-12, abs=1e-6)
+    assert naive_moves.partition_energy(labels, *case) == pytest.approx(
+        expected, rel=1e-12, abs=1e-6
+    )
 
 
 def check_moves(labels, case):
     before = np.bincount(labels.ravel())
-    energies = [partition_energy(labels, *case)]
+    energies = [naive_moves.partition_energy(labels, *case)]
     for passes in (1, 2, 1000):
         found, moves, change = moved(labels, *case, passes)
-        energies.append(partition_energy(found, *case))
+        energies.append(naive_moves.partition_energy(found, *case))
         assert energies[-1] - energies[0] == pytest.approx(change, rel=1e-9, abs=1e-3)
         assert energies[-1] <= energies[-2] + 1e-3
         assert (moves == 0) == (change == 0)
@@ -161,10 +160,10 @@ def test_moves_on_special_maps(name):
 def test_a_pair_of_large_segments_is_exact_too():
     labels = (np.indices((600, 900))[1] >= 450).astype(np.int32)
     case = *random_case(labels, 3)[:4], MoveWeights(0.01, 50.0, 9.0, 50.0, 20.0)
-    start = partition_energy(labels, *case)
+    start = naive_moves.partition_energy(labels, *case)
     found, moves, change = moved(labels, *case, 2)
     assert moves > 100
-    assert partition_energy(found, *case) - start == pytest.approx(change, rel=1e-6)
+    assert naive_moves.partition_energy(found, *case) - start == pytest.approx(change, rel=1e-6)
     assert change < 0
 
 
@@ -232,7 +231,7 @@ def test_moves_in_many_threads_at_once_are_the_same():
             np.testing.assert_array_equal(found, expected)
     weights = move_weights(labels.size / regions.count, RefinementSettings())
     before, after = (
-        partition_energy(image, lab, matched, right, origin, weights)
+        naive_moves.partition_energy(image, lab, matched, right, origin, weights)
         for image in (labels, expected)
     )
     assert after < before

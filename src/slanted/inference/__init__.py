@@ -1,1 +1,1 @@
-"""Inference: particles, convex belief propagation, decoding, and the outer loop (paper §3.2)."""
+"""Inference: local fits, particles and the outer loop around the solver (paper §3.2)."""

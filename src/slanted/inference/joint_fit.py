@@ -1,8 +1,8 @@
-"""All planes at once: the minimum of the energy's quadratic parts, labels and inliers held fixed.
+"""A joint fit of all planes: the minimum of the energy's quadratic parts, with fixed labels.
 
-Among the particles this is the one that carries slopes over long distances, into segments that hold
-no match of their own: a chain of neighbours each fitted to the last drifts, a joint fit does not.
-It differs from the paper, whose particles are Gaussians around the current planes.
+This particle carries slopes over long distances into segments without matches, where fitting one
+neighbour after the other would drift. The paper's particles are Gaussians around the current planes
+only.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from slanted.settings import ModelSettings
 
 PULL = 1e-3
-"""Weight, in matches, by which segments are drawn to their current planes: what is free stays."""
+"""Weight, in matches, of each segment's current plane, which keeps undetermined slopes."""
 TOLERANCE = 1e-3
-"""Square root of the cost, about, that the fit may be above its minimum: far below one match."""
+"""Residual norm that ends the solver; about the square root of the excess cost of the fit."""
 MOST_ROUNDS = 200
-"""Of the solver; on photographs it takes 20 to 80."""
+"""Most rounds of the solver; photographs take 20 to 80."""
 
 
 def fit_jointly(
@@ -37,26 +37,24 @@ def fit_jointly(
     model: ModelSettings,
     moments: Floats | None = None,
 ) -> Floats:
-    """Return (n, 3) planes that minimise φ_seg over inliers and the gaps of φ_bdy2 together.
+    """Return (n, 3) planes that minimise φ_seg over inliers plus the gaps of φ_bdy2.
 
-    Inliers are the matches within K of the current planes. Gaps are the mean squared differences to
-    neighbours that are coplanar (over S_i ∪ S_j) or hinged (over B_ij). The minimum solves one
-    sparse linear system in the 3 n parameters.
+    Inliers are the matches within K of the current planes. Gaps are the mean squared differences
+    between planes that are coplanar (over S_i ∪ S_j) or form a hinge (over B_ij). The minimum
+    solves one sparse linear system in the 3 n parameters.
 
     Parameters
     ----------
-    regions, observations
-        The segments and their matches.
-    planes, labels
-        The current solution, (n, 3) and (E,).
+    regions, observations, planes, labels
+        As for `slanted.inference.particles.propose`.
     model
-        Weights and K.
+        Section ``model``, for the weights and K.
     moments
-        Of the inliers, from `moments_near`, if the observations are not at hand as a whole.
+        Moments of the inliers, from `moments_near`; needed without observations.
     """
     if moments is None:
         if observations is None:
-            raise TypeError("fit_jointly wants observations or their moments")
+            raise TypeError("fit_jointly needs observations or their moments")
         moments = moments_near(observations.segments, planes, model.truncation)
     normal, right = normal_equations(model.weights.seg * moments)
     pull = _pull(regions)
@@ -72,7 +70,7 @@ def fit_jointly(
 
 
 def _pull(regions: Regions) -> Floats:
-    """Return the (n, 3, 3) weights that draw segments to their current planes."""
+    """Return the (n, 3, 3) weights of the current planes."""
     pull = np.zeros((regions.count, 3, 3))
     pull[:, 0, 0] = regions.covariance[:, 0] + 1
     pull[:, 1, 1] = regions.covariance[:, 2] + 1
@@ -83,7 +81,7 @@ def _pull(regions: Regions) -> Floats:
 def _gap(
     regions: Regions, edges: Ints, labels: Ints, one: Ints, other: Ints, model: ModelSettings
 ) -> Floats:
-    """Return w · mean f_one f_otherᵀ over B_ij or S_i ∪ S_j, f = (u, v, 1) about their centres."""
+    """Return w · mean f_one f_otherᵀ over B_ij or S_i ∪ S_j, with f = (u, v, 1) about centres."""
     hinge = (labels[edges] == BoundaryLabel.HINGE)[:, None]
     centre = np.where(hinge, regions.boundary_centre[edges], regions.union_centre[edges])
     spread = np.where(hinge, regions.boundary_covariance[edges], regions.union_covariance[edges])

@@ -1,7 +1,7 @@
-"""Numba kernel that solves the joint fit: conjugate gradients over 3 × 3 blocks.
+"""Numba kernels that solve the joint fit: conjugate gradients over 3 × 3 blocks.
 
-A sparse factorisation would do; it takes several times as long, because planes are known well from
-the start and the answer, one particle among others, need not be exact.
+A sparse factorisation takes several times as long, because the current planes are a good start and
+the solution, one particle among others, need not be exact.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ def solve_blocks(
     first: Ints,
     second: Ints,
     across: Floats,
-    right: Floats,
+    b: Floats,
     start: Floats,
     tolerance: float,
     rounds: int,
 ) -> Floats:
     """Solve A x = b for a symmetric positive definite A of 3 × 3 blocks.
 
-    Conjugate gradients, preconditioned by the blocks on the diagonal (block Jacobi).
+    By conjugate gradients, preconditioned with the blocks on the diagonal (block Jacobi).
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def solve_blocks(
         (n, 3, 3) blocks A_ii.
     first, second, across
         (m,), (m,) and (m, 3, 3): A_ij = −across for i of `first` and j of `second`, A_ji = A_ijᵀ;
-        of equal pairs the sum.
-    right, start
-        (n, 3) b, and x to start from.
+        the blocks of repeated pairs are added.
+    b, start
+        (n, 3) b, and the x to start from.
     tolerance
-        Ends it, as the norm of the residual: (rᵀ diag(A)⁻¹ r)^½.
+        Norm of the residual, (rᵀ diag(A)⁻¹ r)^½, at which to stop.
     rounds
-        At most.
+        Largest number of rounds.
 
     Returns
     -------
-    solution
-        (n, 3) x.
+    x
+        (n, 3) solution.
     """
     inverse = np.empty_like(diagonal)
     for i in range(len(diagonal)):
@@ -54,7 +54,7 @@ def solve_blocks(
     _multiply(diagonal, first, second, across, x, ahead)
     for i in range(len(x)):
         for a in range(3):
-            residual[i, a] = right[i, a] - ahead[i, a]
+            residual[i, a] = b[i, a] - ahead[i, a]
     size = _precondition(inverse, residual, 0.0, step)
     for _ in range(rounds):
         if not size > tolerance * tolerance:
@@ -93,9 +93,9 @@ def _multiply(
 
 @kernel
 def _precondition(inverse: Floats, residual: Floats, before: float, step: Floats) -> float:
-    """Turn `step` towards the scaled residual z = diag(A)⁻¹ r, and return rᵀ z.
+    """Update the direction `step` with the scaled residual z = diag(A)⁻¹ r, and return rᵀ z.
 
-    `before` is the last rᵀ z; 0 starts anew.
+    `before` is the previous rᵀ z; 0 starts afresh.
     """
     size = 0.0
     for i in range(len(residual)):
@@ -130,7 +130,7 @@ def _invert(block: Floats, out: Floats) -> None:
 
 @kernel
 def add_blocks(blocks: Floats, places: Ints, out: Floats) -> None:
-    """Add each of (m, 3, 3) blocks to the one of `out` that its place names."""
+    """Add each of (m, 3, 3) blocks to ``out[place]`` of its place."""
     for e in range(len(places)):
         for a in range(3):
             for b in range(3):

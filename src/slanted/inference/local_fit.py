@@ -1,59 +1,58 @@
-"""Planes to start from: a robust fit to each segment's own matches (paper §3.2, Algorithm 1)."""
+"""Initial planes: a robust fit to each segment's matches (paper §3.2, Algorithm 1)."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import shifted_planes
 from slanted.model.potentials import disparity_cost
 from slanted.regions.structure import Regions
-from slanted.runtime.arrays import Floats
+from slanted.runtime.arrays import Flags, Floats, Starts
 from slanted.runtime.threads import share, share_rows
 
 ENOUGH_FOR_LEVEL = 10
-"""Matches that are believed even where they cannot tell a slope."""
+"""Fewest matches that determine a level plane where they do not determine a slope."""
 SMALLEST_SPREAD = 0.02
-"""Of the matches' covariance, as the determinant's share of that of all the segment's pixels: below
-it they cover too little of the segment, or lie too nearly on a line, to tell its slope."""
+"""Smallest determinant of the matches' covariance, as a share of that of all the segment's pixels,
+that determines a slope; below it matches cover too little, or lie nearly on a line."""
 MEDIAN_SAMPLE = 64
-"""Matches a segment whose median starts the fit; it need not be exact."""
+"""Number of matches per segment whose median starts the fit."""
 NOISE_SAMPLED = 5
-"""One match in so many tells the noise."""
+"""One match in so many is used to estimate the noise."""
 NOISE_QUANTILE, NOISE_QUANTILE_OF_ONE = 0.8, 1.2816
-"""Of absolute residuals, and what it is for a normal distribution of deviation 1."""
+"""A quantile of absolute residuals, and its value for a standard normal distribution."""
 REACHES = (4.0, 2.0, 1.0, 1.0)
-"""Of the truncation K: the residuals of the matches that each round fits."""
+"""Largest residuals of the matches that each round fits, in units of the truncation K."""
 
 
 def fit_local_planes(regions: Regions, observations: Observations, K: float) -> Floats:
     """Fit a plane to every segment's matches, or take a neighbour's where there are too few.
 
-    The paper says "local fitting" and no more. Here least squares over all matches and over those
-    near their median disparity are each refined on their inliers, and the one with the lower
-    truncated cost φ_seg is kept. Where the matches are too narrow to tell a slope, the plane is
-    level at their median. A segment with hardly any takes the plane, extended, of the neighbour
-    that lies farthest away, because what cannot be matched is mostly hidden background.
+    The paper only says "local fitting". Here least squares over all matches, and over those near
+    their median disparity, are each refined on their inliers, and the plane of the lower φ_seg is
+    kept. Where matches do not determine a slope, the plane is level at their median. A segment with
+    too few matches takes the extended plane of its farthest neighbour, because what cannot be
+    matched is mostly hidden background.
 
     Returns
     -------
     planes
-        (n, 3) about the segments' centres.
+        (n, 3) planes about the segments' centres.
     """
     return fill_unknown(regions, *fit_own_matches(regions, observations, K))
 
 
 def fit_own_matches(
     regions: Regions, observations: Observations, K: float
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
-    """Fit planes as `fit_local_planes` does, but leave segments with too few matches alone.
+) -> tuple[Floats, Flags, Starts]:
+    """Fit planes as `fit_local_planes` does, but do not fill in segments with too few matches.
 
     Returns
     -------
     planes, known, matched
-        (n, 3); (n,) whether the matches tell a plane; (n,) how many there are.
+        (n, 3) planes, (n,) whether matches determine them, and (n,) numbers of matches.
     """
     matches = observations.segments
     arrays = matches.du, matches.dv, matches.disparity, matches.weight
@@ -62,47 +61,45 @@ def fit_own_matches(
     spread = SMALLEST_SPREAD * (uu * vv - uv * uv) + 1e-9
     reaches = K * np.array(REACHES)
 
-    def some(first: int, last: int) -> tuple[Floats, NDArray[np.bool_]]:
-        start, own = matches.start[first : last + 1], slice(first, last)
-        found: tuple[Floats, NDArray[np.bool_]]
-        found = fit_robustly(start, *arrays, level[own], spread[own], reaches)
+    def fit(first: int, last: int) -> tuple[Floats, Flags]:
+        start, some = matches.start[first : last + 1], slice(first, last)
+        found: tuple[Floats, Flags]
+        found = fit_robustly(start, *arrays, level[some], spread[some], reaches)
         return found
 
-    candidates, told = map(np.concatenate, zip(*share(regions.count, some), strict=True))
+    candidates, sloped = map(np.concatenate, zip(*share(regions.count, fit), strict=True))
     best = np.argmin(disparity_cost(regions, observations, candidates, K), axis=1)
     matched = np.diff(matches.start)
-    known = told | (matched >= ENOUGH_FOR_LEVEL)
+    known = sloped | (matched >= ENOUGH_FOR_LEVEL)
     return candidates[np.arange(regions.count), best], known, matched
 
 
-def fill_unknown(
-    regions: Regions, planes: Floats, known: NDArray[np.bool_], matched: NDArray[np.int64]
-) -> Floats:
-    """Give segments whose matches tell no plane that of a neighbour."""
-    # A few stray matches say less than a neighbour, unless they are all there is.
+def fill_unknown(regions: Regions, planes: Floats, known: Flags, matched: Starts) -> Floats:
+    """Give segments whose matches determine no plane that of a neighbour."""
+    # A neighbour is more reliable than a few matches, unless no segment has more.
     return fill_from_neighbours(regions, planes, known if known.any() else matched > 0)
 
 
 def match_noise(observations: Observations, planes: Floats) -> float:
-    """Return the deviation of the matches from planes fitted to them, in pixels.
+    """Return the standard deviation of the matches from fitted planes, in pixels.
 
-    From the share of small residuals: outliers and segments that are not flat hardly change it.
+    It is estimated from a quantile, which outliers and curved surfaces hardly change.
     """
     return noise_of_residuals(sampled_residuals(observations, planes))
 
 
 def sampled_residuals(
-    observations: Observations, planes: Floats, number: NDArray[np.int64] | None = None
+    observations: Observations, planes: Floats, number: Starts | None = None
 ) -> Floats:
-    """Return the distance from its plane of one match in `NOISE_SAMPLED`.
+    """Return the absolute residual of one match in `NOISE_SAMPLED`.
 
-    `number` (n,) is that of each segment's first match among those of the whole image, if this is
-    only a part of it: the whole image's sample is taken.
+    If the regions are a part of an image, `number` (n,) is the position of each segment's first
+    match among those of the whole image, so that the sample is that of the whole image.
     """
     matches = observations.segments
     begin, size = matches.start[:-1], np.diff(matches.start)
     number = begin if number is None else number
-    # Those whose number among all is a multiple: how many of each segment, and where they are.
+    # Matches whose position is a multiple: how many each segment has, and where they are.
     before = -(-number // NOISE_SAMPLED)
     count = -(-(number + size) // NOISE_SAMPLED) - before
     first = begin + before * NOISE_SAMPLED - number
@@ -115,17 +112,17 @@ def sampled_residuals(
 
 
 def noise_of_residuals(residuals: Floats) -> float:
-    """Return the deviation of a normal distribution with as many small residuals."""
+    """Return the standard deviation of normal noise with the same quantile of residuals."""
     if residuals.size == 0:
         return 0.0
     place = int(NOISE_QUANTILE * (residuals.size - 1))
     return float(np.partition(residuals, place)[place]) / NOISE_QUANTILE_OF_ONE
 
 
-def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.bool_]) -> Floats:
+def fill_from_neighbours(regions: Regions, planes: Floats, known: Flags) -> Floats:
     """Give segments that are not `known` the extended plane of their farthest known neighbour.
 
-    Done in rounds, so that planes spread into large holes; where nothing is known all stay.
+    Rounds repeat until planes have spread into large holes; if nothing is known, nothing changes.
     """
     planes, known = planes.copy(), known.copy()
     segment = np.repeat(np.arange(regions.count), np.diff(regions.adjacency_start))
@@ -144,7 +141,7 @@ def fill_from_neighbours(regions: Regions, planes: Floats, known: NDArray[np.boo
 
 
 def _medians(matches: Matches, count: int) -> Floats:
-    """Return the median of `MEDIAN_SAMPLE` matches a segment, evenly spaced; 0 without any."""
+    """Return the median of `MEDIAN_SAMPLE` evenly spaced matches per segment; 0 without any."""
     size = np.diff(matches.start)[:, None]
     sample = matches.start[:-1, None] + np.arange(MEDIAN_SAMPLE) * size // MEDIAN_SAMPLE
     medians = np.zeros(count)
@@ -154,15 +151,15 @@ def _medians(matches: Matches, count: int) -> Floats:
 
 
 def moments_near(matches: Matches, planes: Floats, reach: float) -> Floats:
-    """Return the moments of each segment's matches within `reach` of its plane."""
+    """Return the moments of each segment's matches within `reach` pixels of its plane."""
     arrays = matches.du, matches.dv, matches.disparity, matches.weight
 
-    def some(first: int, last: int) -> Floats:
+    def rows(first: int, last: int) -> Floats:
         start = matches.start[first : last + 1]
         sums: Floats = inlier_moments(start, *arrays, planes[first:last], reach)
         return sums
 
-    return share_rows(len(planes), some)
+    return share_rows(len(planes), rows)
 
 
 def normal_equations(moments: Floats) -> tuple[Floats, Floats]:

@@ -11,41 +11,38 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 UNKNOWN = Energies(*[nan] * len(fields(Energies)))
-"""Energies that were not asked for."""
+"""Energies that were not evaluated."""
 ROUNDING = 1e-6
-"""An energy this close to its bound is optimal; energies of real images are in the thousands."""
+"""An energy this close to its bound counts as optimal; energies of images are thousands."""
 
 
 @dataclass(frozen=True)
 class Iteration:
     """The outcome of one outer iteration.
 
-    Parameters
-    ----------
-    energy
-        Energy of the solution, with the weights applied.
-    bound
-        No choice among this iteration's particles, with any labels, has a lower energy. Planes that
-        were not drawn may have.
-    sweeps
-        Message-passing sweeps that the discrete problem took.
-    rule
-        What ended the sweeps: ``gap``, ``progress`` or ``sweeps``.
-    segments
-        Number of segments. When segments are refined between iterations the energy is that of
-        another graph, and may be higher.
+    Examples
+    --------
+    >>> round(Iteration(energy=105, bound=100, sweeps=8, rule="gap", segments=9).gap, 3)
+    0.05
     """
 
     energy: float
+    """Energy of the solution, with the weights applied."""
     bound: float
+    """No choice among this iteration's particles, with any labels, has a lower energy; planes that
+    were not drawn may have."""
     sweeps: int
+    """Number of message-passing sweeps."""
     rule: str
+    """What ended the sweeps: ``gap``, ``progress`` or ``sweeps``."""
     segments: int
+    """Number of segments. If segments are refined between iterations, the energy is that of another
+    graph and may be higher."""
 
     @property
     def gap(self) -> float:
-        """How far the energy can be above the optimum over the particles, as a share of it."""
-        # The bound leaves room for rounding, and so is below an energy of zero.
+        """Largest possible excess of the energy over the optimum among the particles, relative."""
+        # The bound allows for rounding, so it is below an energy of zero.
         if self.energy <= self.bound + ROUNDING:
             return 0.0
         return (self.energy - self.bound) / self.bound if self.bound > 0 else inf
@@ -53,63 +50,43 @@ class Iteration:
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """Planes and boundary labels, and how they were found.
-
-    Parameters
-    ----------
-    planes
-        (n, 3) α, β, γ about the segments' centres.
-    labels
-        (E,) values of `slanted.BoundaryLabel`.
-    initial_planes
-        (n, 3) planes that inference started from: the local fits or, on refined segments, the
-        planes that the segments were refined with.
-    energies
-        The unweighted energy of each potential; NaN if they were not asked for.
-    initial_energy
-        Energy of the initial planes with labels that suit them; NaN if the particles of the first
-        iteration did not include these planes.
-    bound
-        No choice among the last particles on these segments, with any labels, has a lower energy.
-    iterations
-        The outer iterations, in order.
-    confidence
-        (n,) how much more it would cost, judged by the messages, to give each segment a plane that
-        differs by more than a pixel (rms over the segment); 0 where such a plane does as well.
-        Where no such plane was drawn in the last iteration, an earlier one counts; where none ever
-        was, infinite. Comparable within one run only.
-    noise
-        Noise of the matches in pixels, estimated from the local fits.
-    """
+    """Planes and boundary labels, and how they were found."""
 
     planes: Floats
+    """(n, 3) α, β, γ about the segments' centres."""
     labels: Ints
+    """(E,) values of `slanted.BoundaryLabel`."""
     initial_planes: Floats
+    """(n, 3) planes that inference started from: the local fits or, on refined segments, the planes
+    with which the segments were refined."""
     energies: Energies
+    """The unweighted energy of each potential; NaN if not evaluated."""
     initial_energy: float
+    """Energy of the initial planes with suitable labels; NaN if the particles of the first
+    iteration did not include these planes."""
     bound: float
+    """No choice among the last particles on these segments, with any labels, has a lower energy."""
     iterations: tuple[Iteration, ...]
+    """The outer iterations, in order."""
     confidence: Floats
+    """(n,) extra cost, judged by the messages, of giving each segment a plane that differs by more
+    than a pixel (rms over the segment); 0 where such a plane is as good. If no such plane was drawn
+    in the last iteration, an earlier iteration counts; if none ever was, it is infinite. Comparable
+    within one run only."""
     noise: float
+    """Standard deviation of the matches in pixels, estimated from the local fits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The state of inference at one moment.
-
-    Parameters
-    ----------
-    regions, planes, labels
-        As in the result; the segments may differ from moment to moment.
-    iteration
-        The last iteration; None before the first on these segments.
-    """
+    """The state of inference at one moment; refinement changes the segments."""
 
     regions: Regions
     planes: Floats
     labels: Ints
     iteration: Iteration | None
+    """The last iteration; None before the first on these segments."""
 
 
 Watch = Callable[[Snapshot], None]
-"""Called with the state before the first iteration and after every one; raising ends the run."""
+"""Called with the state before the first iteration and after each; an exception ends the run."""

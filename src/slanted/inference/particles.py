@@ -1,6 +1,6 @@
-"""Particles: the planes among which each segment may choose (paper §3.2, Algorithm 1).
+"""Particles: the candidate planes of each segment (paper §3.2, Algorithm 1).
 
-Particle 0 is the incumbent, the segment's current plane, in all sets but ``paper``.
+Particle 0 is the incumbent, the segment's current plane, except with the proposals ``paper``.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def propose(
     Parameters
     ----------
     regions, observations
-        The segments and their matches.
+        The segments and their observations.
     planes, labels
         The current solution, (n, 3) and (E,).
     iteration
-        Counted from 0; deviations shrink with it.
+        Number of the iteration, from 0; deviations shrink with it.
     settings
         ``inference.proposals``: ``paper`` draws all N from Gaussians with the paper's schedule;
-        ``paper+incumbent`` keeps the current plane among them; ``mixture`` adds a joint fit of
-        all planes and neighbours' planes, and scales its Gaussians to the segment's size.
+        ``paper+incumbent`` replaces one of them by the current plane; ``mixture`` adds a joint fit
+        of all planes and neighbours' planes, and scales its Gaussians to the segment's size.
     previous_frame
-        Planes of the frame before; the mixture takes them instead of its Gaussians.
+        Planes of the last frame of a video, which replace the Gaussians of ``mixture``.
     moments
-        Of the matches near the planes, for `fit_jointly`, if there are no observations.
+        Moments for `fit_jointly`, if there are no observations.
     """
     inference = settings.inference
     count = inference.particles
@@ -76,13 +76,13 @@ def _draw(
     previous_frame: PreviousFrame | None,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the mixture's planes beside the incumbent and the refit, (n, N − 2, 3)."""
+    """Return the planes of ``mixture`` besides incumbent and joint fit, (n, N − 2, 3)."""
     count = max(0, inference.particles - 2)
     neighbours = round(inference.mixture_neighbours * count)
     deviation = inference.mixture_sigma * inference.mixture_decay**iteration
     drawn = _gaussians(regions, planes, count, deviation, rng)
     if previous_frame is not None:
-        neighbours = max(0, min(neighbours, count - 1))  # one of few is still for the past
+        neighbours = max(0, min(neighbours, count - 1))  # at least one from the last frame
         rest = drawn[:, neighbours:]
         drawn[:, neighbours:] = previous_frame.at(regions, rest.shape[1], rest)
     drawn[:, :neighbours] = _neighbours_planes(regions, planes, drawn[:, :neighbours], rng)
@@ -92,9 +92,9 @@ def _draw(
 def _neighbours_planes(
     regions: Regions, planes: Floats, instead: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Return planes of different random neighbours, extended to each segment's own centre.
+    """Replace `instead` (n, count, 3) by the planes of different random neighbours, extended.
 
-    As many as `instead` (n, count, 3) has; a segment with fewer neighbours keeps the rest of it.
+    A segment with fewer neighbours keeps the rest of `instead`.
     """
     segment = np.repeat(np.arange(regions.count), np.diff(regions.adjacency_start))
     shuffled = np.lexsort((rng.random(len(segment)), segment))
@@ -110,7 +110,7 @@ def _neighbours_planes(
 def _gaussians(
     regions: Regions, planes: Floats, count: int, deviation: float, rng: np.random.Generator
 ) -> Floats:
-    """Return planes whose disparities vary alike at the centre and at the rim of the segment."""
+    """Return planes whose disparities vary alike at the centre and the rim of the segment."""
     radius = np.sqrt(regions.covariance[:, 0] + regions.covariance[:, 2])
     sigma = np.empty((regions.count, 1, 3))
     sigma[..., 2] = deviation

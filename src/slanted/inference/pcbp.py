@@ -1,9 +1,9 @@
 """Particle convex belief propagation: the outer loop (paper §3.2, Algorithm 1).
 
-Planes are continuous. Each iteration draws particles around the current ones, solves the discrete
-problem over them by convex belief propagation, and moves to its solution. Differs from the paper's
-Algorithm 1 in that, unless told otherwise, the current solution is always among the candidates, so
-the energy never rises, and in where the particles come from; see `slanted.inference.particles`.
+Planes are continuous. Each iteration draws particles around the current planes, solves the discrete
+problem over them by convex belief propagation, and moves to its solution. Unlike the paper's
+Algorithm 1, the current solution is by default among the candidates, so that the energy never
+rises, and particles come from more sources; see `slanted.inference.particles`.
 
 References
 ----------
@@ -34,31 +34,23 @@ if TYPE_CHECKING:
     from slanted.solver.solution import Solution
 
 DATA_SCALES = 0.5, 8.0
-"""Smallest and largest factor of the data potentials."""
+"""Smallest and largest value of `data_scale`."""
 DIFFERENT = 1.0
-"""Planes that differ by more than this, in pixels rms over a segment, count as alternatives."""
+"""Difference, in pixels rms over a segment, above which a plane counts as an alternative."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a run of inference starts.
-
-    Parameters
-    ----------
-    planes
-        (n, 3) about the segments' centres.
-    noise
-        Noise of the matches, in pixels.
-    iteration
-        Number of the first iteration; the deviations of the particles shrink with it.
-    count
-        Number of iterations.
-    """
+    """Where inference starts, and for how long it runs."""
 
     planes: Floats
+    """(n, 3) planes about the segments' centres."""
     noise: float
+    """Standard deviation of the matches, in pixels."""
     iteration: int
+    """Number of the first iteration; the deviations of the particles shrink with it."""
     count: int
+    """Number of iterations."""
 
 
 def infer(
@@ -75,19 +67,30 @@ def infer(
     Parameters
     ----------
     terms
-        The energy of the segments, such as `slanted.inference.terms.WholeImage.of` a pair's
-        evidence.
+        The energy of the segments, such as a `slanted.inference.terms.WholeImage`.
     start
-        Where to start; by default from the local fits.
+        Where to start; by default at the local fits.
     iterations
-        Number of iterations if there is no `start`; by default ``inference.iterations``.
+        Number of iterations without `start`; by default ``inference.iterations``.
     with_energies
-        Whether to evaluate the energy of each potential, which only reports need, and, if there are
-        no iterations, to find the best labels.
+        Whether to evaluate the energy of each potential, for reports, and to find the best labels
+        if there are no iterations.
     previous_frame
-        Planes of the last frame of a video, to be among the particles.
+        Planes of the last frame of a video, as further particles.
     watch
-        Called with the state before the first iteration and after every one.
+        Called with the state before the first iteration and after each.
+
+    Examples
+    --------
+    >>> from slanted import Settings
+    >>> from slanted.inference.terms import WholeImage
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> label_image = np.repeat([[0, 0, 0, 0, 1, 1, 1, 1]], 8, axis=0)
+    >>> regions = build_regions(label_image, np.zeros((8, 8), np.uint8))
+    >>> evidence = Evidence(np.full((8, 8), 3, np.float32))
+    >>> infer(WholeImage.of(regions, evidence, Settings())).planes[:, 2].round(3)
+    array([3., 3.])
     """
     settings = terms.settings
     floor = np.array([0, 0, lowest_disparity(settings)])
@@ -112,10 +115,10 @@ def infer(
 
 
 def data_scale(noise: float, model: ModelSettings) -> float:
-    """Return the factor of the data potentials: 1 at the noise for which the weights were found.
+    """Return the factor of the data potentials: 1 at the noise for which the weights were learned.
 
-    Squared residuals tell more where matches are more precise, in inverse proportion to their
-    variance; the paper has one camera, and no such factor (``model.reference_noise`` = 0).
+    Squared residuals count in inverse proportion to the variance of the matches. The paper has no
+    such factor (``model.reference_noise`` = 0).
     """
     if model.reference_noise == 0:
         return 1.0
@@ -131,9 +134,9 @@ def _iterate(
     *,
     label_anyway: bool,
 ) -> Inference:
-    """Draw particles and solve, as often as `start` says; without iterations find labels only."""
+    """Draw particles and solve ``start.count`` times; if that is 0, find labels only."""
     regions, inference, planes = terms.regions, terms.settings.inference, start.planes
-    # These labels need no solver: the iterations that follow find better ones.
+    # These labels need no solver, and the iterations find better ones.
     labels = cheapest_labels(regions, planes, terms.settings.model)
     keeps = inference.proposals != "paper"
     topology, initial_energy, bound = None, nan, -inf
@@ -156,11 +159,8 @@ def _iterate(
         labels, bound = solution.labels, solution.bound
         margins = _margins(regions, particles, solution)
         confidence = np.where(np.isfinite(margins), margins, confidence)
-        iterations.append(
-            Iteration(
-                solution.energy, solution.bound, solution.sweeps, solution.rule, regions.count
-            )
-        )
+        outcome = solution.energy, solution.bound, solution.sweeps, solution.rule
+        iterations.append(Iteration(*outcome, regions.count))
         tell(planes, labels, iterations[-1])
     return Inference(
         planes=planes,
@@ -176,7 +176,7 @@ def _iterate(
 
 
 def _margins(regions: Regions, particles: Floats, solution: Solution) -> Floats:
-    """Return what a different plane would cost more; infinite where none was drawn."""
+    """Return the extra cost of a different plane; infinite where none was drawn."""
     segment = np.arange(regions.count)
     da, db, dc = np.moveaxis(particles - particles[segment, solution.states][:, None], -1, 0)
     uu, uv, vv = regions.covariance.T[:, :, None]

@@ -1,50 +1,40 @@
-"""Numba kernels on planes and matches: moments of inliers, and planes drawn as a disparity map."""
+"""Numba kernels that fit planes to matches by the moments of inliers."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from slanted.runtime.arrays import Flags, Floats, Starts
 from slanted.runtime.kernel import kernel
 
 MOMENTS = 9
-"""uu, uv, vv, u, v, 1, ud, vd, d: all that a least-squares plane needs to know."""
+"""The sums uu, uv, vv, u, v, 1, ud, vd, d, from which a least-squares plane follows."""
 FEWEST_MATCHES = 3
-"""That tell a plane."""
+"""Fewest matches that determine a plane."""
 
 
 @kernel
 def inlier_moments(
-    start: NDArray[np.int64],
-    du: NDArray[np.float64],
-    dv: NDArray[np.float64],
-    disparity: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    planes: NDArray[np.float64],
+    start: Starts, du: Floats, dv: Floats, disparity: Floats, weight: Floats, planes: Floats,
     reach: float,
-) -> NDArray[np.float64]:
+) -> Floats:  # fmt: skip
     """Return (n, MOMENTS) weighted sums over each segment's matches within `reach` of its plane."""
     sums = np.empty((len(planes), MOMENTS))
     for i in range(len(planes)):
-        own = slice(start[i], start[i + 1])
-        _moments(du[own], dv[own], disparity[own], weight[own], planes[i], reach, sums[i])
+        some = slice(start[i], start[i + 1])
+        _moments(du[some], dv[some], disparity[some], weight[some], planes[i], reach, sums[i])
     return sums
 
 
-# Sums in any order: only so they become vector sums, in a third of the time.
+# Summing in any order allows vector instructions, which take a third of the time.
 @kernel(fastmath={"reassoc"})
 def _moments(
-    du: NDArray[np.float64],
-    dv: NDArray[np.float64],
-    disparity: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    plane: NDArray[np.float64],
-    reach: float,
-    sums: NDArray[np.float64],
-) -> None:
+    du: Floats, dv: Floats, disparity: Floats, weight: Floats, plane: Floats, reach: float,
+    sums: Floats,
+) -> None:  # fmt: skip
     """Write the sums over the matches within `reach` of one plane."""
     a, b, c = plane
-    # Names of their own, because sums in an array would be written back for every match.
+    # Scalars, because sums in an array would be written to memory for every match.
     uu, uv, vv, su, sv, one, ud, vd, sd = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(len(du)):
         u, v, d = du[k], dv[k], disparity[k]
@@ -64,59 +54,59 @@ def _moments(
 
 @kernel
 def fit_robustly(
-    start: NDArray[np.int64],
-    du: NDArray[np.float64],
-    dv: NDArray[np.float64],
-    disparity: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    level: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    reaches: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    start: Starts,
+    du: Floats,
+    dv: Floats,
+    disparity: Floats,
+    weight: Floats,
+    level: Floats,
+    spread: Floats,
+    reaches: Floats,
+) -> tuple[Floats, Flags]:
     """Fit two planes to each segment's matches, each refined on its inliers.
 
-    One starts level, one as the least squares over all matches; each then goes to the least squares
-    over the matches within each of `reaches` in turn, and stays where these tell no slope.
+    One starts level, the other at the least squares over all matches. Each is then fitted to the
+    matches within each of `reaches` in turn, and does not change where these determine no slope.
 
     Parameters
     ----------
     start, du, dv, disparity, weight
         The fields of `Matches`.
     level
-        (n,) disparity at which the first starts.
+        (n,) disparity at which the first plane starts.
     spread
-        (n,) least spread of matches that tells a slope, as `_least_squares` takes it.
+        (n,) least determinant of the matches' covariance that determines a slope.
     reaches
-        Of the rounds, in pixels.
+        Largest residual of an inlier in each round, in pixels.
 
     Returns
     -------
     planes
-        (n, 2, 3).
-    told
-        (n,) whether all matches together tell a slope.
+        (n, 2, 3) both planes.
+    sloped
+        (n,) whether all matches together determine a slope.
     """
     count = len(level)
-    planes, told = np.zeros((count, 2, 3)), np.empty(count, np.bool_)
+    planes, sloped = np.zeros((count, 2, 3)), np.empty(count, np.bool_)
     moments = np.empty(MOMENTS)
     for i in range(count):
-        own = slice(start[i], start[i + 1])
-        u, v, d, w = du[own], dv[own], disparity[own], weight[own]
+        some = slice(start[i], start[i + 1])
+        u, v, d, w = du[some], dv[some], disparity[some], weight[some]
         planes[i, :, 2] = level[i]
         _moments(u, v, d, w, planes[i, 1], np.inf, moments)
-        told[i] = _least_squares(moments, spread[i], planes[i, 1])
+        sloped[i] = _least_squares(moments, spread[i], planes[i, 1])
         for candidate in planes[i]:
             for reach in reaches:
                 _moments(u, v, d, w, candidate, reach, moments)
                 _least_squares(moments, spread[i], candidate)
-    return planes, told
+    return planes, sloped
 
 
 @kernel
-def _least_squares(moments: NDArray[np.float64], spread: float, plane: NDArray[np.float64]) -> bool:
-    """Write the plane of least squares, if there are enough matches; return whether there are.
+def _least_squares(moments: Floats, spread: float, plane: Floats) -> bool:
+    """Write the least-squares plane, and return True, if there are enough matches.
 
-    Their covariance must have more than `spread` as its determinant.
+    The determinant of their covariance must exceed `spread`.
     """
     uu, uv, vv, u, v, one, ud, vd, d = moments
     if one < FEWEST_MATCHES:

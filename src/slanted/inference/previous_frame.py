@@ -1,7 +1,6 @@
-"""Planes of the frame before, as proposals for the next one of a video.
+"""Planes of the previous frame of a video, as particles for the next frame.
 
-What stood at a place a moment ago is likely to be near it now, with a plane that the last frame's
-neighbours had a say in. Not in the paper, which knows single pairs.
+Surfaces move little between frames. Not in the paper, which has single pairs only.
 """
 
 from __future__ import annotations
@@ -15,32 +14,25 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 SAMPLE = 16
-"""Pixels of a segment, evenly spaced in raster order, under which planes are looked for."""
+"""Number of pixels per segment, evenly spaced in raster order, that look up a plane."""
 
 
 @dataclass(frozen=True, eq=False)
 class PreviousFrame:
-    """The segments of an image and their planes.
-
-    Parameters
-    ----------
-    label_image
-        (H, W) segments.
-    centre
-        (n, 2) mean pixel of each.
-    planes
-        (n, 3) α, β, γ about it.
-    """
+    """The segments of an image and their planes."""
 
     label_image: Ints
+    """(H, W) segment of each pixel."""
     centre: Floats
+    """(n, 2) mean pixel coordinate of each segment."""
     planes: Floats
+    """(n, 3) α, β, γ about the centres."""
 
     def at(self, regions: Regions, count: int, otherwise: Floats) -> Floats:
-        """Return (n, count, 3) planes for other segments of images of this size.
+        """Return (n, count, 3) planes for the segments of another image of this size.
 
-        Those that lie under most pixels of each, about its centre; where fewer than `count` do,
-        `otherwise` (n, count, 3) fills up.
+        These are the planes under most pixels of each segment, about its centre; if there are fewer
+        than `count`, `otherwise` (n, count, 3) supplies the rest.
         """
         found = self._under(regions, count)
         known = found >= 0
@@ -49,14 +41,14 @@ class PreviousFrame:
         return np.where(known[..., None], planes.reshape(*found.shape, 3), otherwise)
 
     def _under(self, regions: Regions, count: int) -> Ints:
-        """Return (n, count) segments of this image under each of the other's, −1 for none."""
+        """Return (n, count) segments of this image under each of the other image's, or −1."""
         step = np.arange(SAMPLE) * regions.size[:, None] // SAMPLE
         pixel = regions.pixel_order[regions.pixel_start[:-1, None] + step]
         under = np.sort(self.label_image.reshape(-1)[pixel], axis=1)
         first = np.ones(under.shape, np.bool_)
         first[:, 1:] = under[:, 1:] != under[:, :-1]
         place = np.where(first, np.arange(SAMPLE), SAMPLE)
-        # A label's run ends where the next one starts.
+        # The run of a segment ends where the next one starts.
         end = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]
         end = np.concatenate([end[:, 1:], np.full((len(under), 1), SAMPLE)], axis=1)
         length = np.where(first, end - np.arange(SAMPLE), 0)

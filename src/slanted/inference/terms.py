@@ -1,6 +1,6 @@
-"""What inference asks of an image: planes to start from, particles, costs, a solver, energies.
+"""The interface between inference and an image: initial planes, particles, costs and a solver.
 
-The image may be at hand as a whole, or in tiles (`slanted.tiles`); the outer loop does not know.
+The image is one whole, or in tiles (`slanted.tiles`); the outer loop is the same for both.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from slanted.solver.topology import Topology
 
     Incumbent = tuple[Ints, Ints] | None
-    """Particles and labels that a solution must not be worse than."""
+    """Particles and labels of a solution that the solver must not be worse than."""
 
 
 class Terms(Protocol):
-    """The energy of an image's segments. Disparities are counted from the model's lowest."""
+    """The energy of an image's segments; disparities are relative to `lowest_disparity`."""
 
     @property
     def regions(self) -> Regions:
@@ -44,7 +44,7 @@ class Terms(Protocol):
         """Sections ``model`` and ``inference``, the seed and the range of disparities."""
 
     def local_planes(self) -> Floats:
-        """Return the (n, 3) planes fitted to each segment's own matches."""
+        """Return the (n, 3) planes fitted to each segment's matches."""
 
     def noise(self, planes: Floats) -> float:
         """Return the noise of the matches about these planes, in pixels."""
@@ -55,7 +55,7 @@ class Terms(Protocol):
     def particles(
         self, planes: Floats, labels: Ints, iteration: int, previous_frame: PreviousFrame | None
     ) -> Floats:
-        """Return (n, N, 3) planes to choose from; see `slanted.inference.particles.propose`."""
+        """Return (n, N, 3) candidate planes; see `slanted.inference.particles.propose`."""
 
     def graph(self, particles: Floats) -> FactorGraph:
         """Tabulate the energy over particles."""
@@ -66,20 +66,12 @@ class Terms(Protocol):
         """Minimise the tabulated energy."""
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
-        """Return the features of a solution."""
+        """Return the unweighted energies of a solution."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholeImage:
-    """The energy of all segments at once.
-
-    Parameters
-    ----------
-    regions, observations
-        The segments and what is known of them.
-    settings
-        Sections ``model`` and ``inference``, and the seed.
-    """
+    """The energy of all segments at once."""
 
     regions: Regions
     observations: Observations

@@ -1,1 +1,1 @@
-"""Segments that follow the planes: boundaries move, segments split, rims are decided anew."""
+"""Refinement of segments by the planes: boundaries move, segments split, rims are corrected."""

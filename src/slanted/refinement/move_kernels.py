@@ -1,7 +1,7 @@
-"""Numba kernels that move pixels from segment to segment.
+"""Numba kernels that move pixels from segment to segment, and find matches off their planes.
 
-Colours are 8 bit and positions whole numbers, so the sums from which means are taken are exact
-integers, and what a move changes is known to rounding: for a set of n vectors x with sum s,
+Colours are 8 bit and positions integers, so sums are exact, and the change by a move is known up to
+rounding: for a set of n vectors x with sum s,
 
     Σ‖x − mean‖²  falls by ‖n x − s‖² / (n (n − 1)) if x leaves,
                   rises by ‖n x − s‖² / (n (n + 1)) if x joins.
@@ -15,39 +15,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.model.visibility import SLACK
-from slanted.runtime.arrays import Floats, Ints, Starts
+from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Floats, Ints, Starts
 from slanted.runtime.kernel import kernel
 
 SMALLEST_SEGMENT = 8
-"""Pixels below which no move takes a segment."""
+"""Size, in pixels, at which a segment loses no more pixels."""
 MIXED = 255
-"""Instead of a band: where several meet."""
+"""Number of the pixels where several bands meet, instead of a band."""
 BLOCK = 8
-"""Pixels that are passed over at once if none is to be tried: bytes of a word."""
+"""Pixels, one byte each, that are skipped at once if none is due."""
 EACH_ONE, ALL_LOW = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""Words with, of every byte, the lowest bit; all but the highest; all."""
+"""Words with the lowest bit, all but the highest bit, and all bits of every byte set."""
 SMALLEST_GAIN = 1e-9
-"""By which a move must lower the energy; less is rounding."""
+"""Least decrease of the energy by a move; anything smaller is rounding."""
 
 
 class MoveWeights(NamedTuple):
-    """What the terms of the energy weigh; see `slanted.refinement.segment_moves`."""
+    """The weights of the terms of the energy; see `slanted.refinement.segment_moves`."""
 
     position: float
-    """Over the mean number of pixels a segment."""
+    """w_pos, divided by the mean number of pixels per segment."""
     disparity: float
+    """w_disp."""
     cap: float
-    """On the squared residual."""
+    """K², the cap on the squared residual."""
     visibility: float
+    """w_vis."""
     length: float
+    """w_len."""
 
 
 def _single_runs() -> NDArray[np.int64]:
-    """Return, for each set of places in the ring, its size if a pixel may leave or join it.
+    """Return the size of each set of places in the ring that a pixel may leave or join.
 
-    That is if it is one run of the cycle, hence 4-connected, and holds a place that shares a side
-    with the pixel; other sets, and the whole ring, give 0.
+    A pixel may if the set is one run of the ring, hence 4-connected, and holds a place that shares
+    a side with the pixel. Other sets, and the whole ring, have 0.
     """
     sizes = np.zeros(256, np.int64)
     for places in range(1, 255):
@@ -65,45 +68,44 @@ SINGLE_RUNS = _single_runs()
 def move_pixels(
     label_image: Ints,
     sums: Starts,
-    lab: NDArray[np.uint8],
-    matched: NDArray[np.float32],
-    right: NDArray[np.float32],
+    lab: Bytes,
+    matched: DisparityMap,
+    right_disparity: DisparityMap,
     planes: Floats,
     weights: MoveWeights,
-    bands: NDArray[np.uint8],
-    turns: NDArray[np.uint8],
-    due: NDArray[np.uint8],
+    bands: Bytes,
+    turns: Bytes,
+    due: Bytes,
     turn: int,
     backwards: bool,
 ) -> tuple[int, float]:
-    """Move the pixels whose turn it is, each once at most, to where energy falls most.
+    """Move the pixels whose turn it is, each at most once, to where the energy falls most.
 
-    Pixels go to segments round them. While it is a band's turn these are of the band, so that what
-    belongs to it stays the same and bands can be done side by side.
+    Pixels move to segments next to them. In a band's turn these are of the same band, so that bands
+    do not change and can be done in parallel.
 
     Parameters
     ----------
     label_image
-        (H + 2, W + 2), −1 in a frame of one pixel; changed in place.
+        (H + 2, W + 2) segments in a frame of −1; changed in place.
     sums
-        (n, 6) number of pixels and sums of L, a, b, x, y of each segment; kept up to date.
+        (n, 6) number of pixels and sums of L, a, b, x, y of each segment; updated.
     lab
         (3, H, W) planes.
-    matched, right
+    matched, right_disparity
         (H, W) disparity of either view, NaN where unknown.
     planes
         (n, 3) disparity a x + b y + c of each segment.
     weights
-        See `MoveWeights`.
+        The weights of the energy.
     bands
-        (n,) which band each segment belongs to, from 1 on.
+        (n,) band of each segment, from 1 on.
     turns
-        (H + 2, W + 2 or more, in whole blocks) the band of the segments within a pixel of each
-        pixel, or `MIXED`, if they are of several; kept up to date.
+        (H + 2, W + 2 rounded up to whole blocks) band of the segments within a pixel of each pixel,
+        or `MIXED` if there are several; updated.
     due
-        The same for pixels that are to be tried, 0 for others. They are not again until one of the
-        eight round them has moved: colours and positions of their segments change too little to
-        matter.
+        `turns` of the pixels to try, 0 for others. A pixel is tried again only after one of its
+        eight neighbours has moved; other changes of its segments are too small to matter.
     turn
         A band, or `MIXED`.
     backwards
@@ -112,9 +114,9 @@ def move_pixels(
     Returns
     -------
     moves
-        How many pixels moved.
+        Number of pixels that moved.
     change
-        Of the energy, the sum of what the moves changed.
+        Change of the energy.
     """
     height = len(matched)
     blocks = due.view(np.uint64)
@@ -125,8 +127,8 @@ def move_pixels(
         y = height - 1 - i if backwards else i
         for j in range(blocks.shape[1]):
             block = blocks.shape[1] - 1 - j if backwards else j
-            # Of most blocks no more is looked at: bytes are 0 where it is a pixel's turn, and only
-            # these have no highest bit of their own or carried from the others.
+            # Most blocks are skipped here. A byte is 0 where it is a pixel's turn, and only these
+            # bytes have no highest bit, neither their own nor carried from the lower bits.
             differ = blocks[y + 1, block] ^ wanted
             if ((differ & ALL_LOW) + ALL_LOW) | differ | ALL_LOW == ALL_BITS:
                 continue
@@ -140,7 +142,7 @@ def move_pixels(
                 due[y + 1, place] = 0
                 _look_round(label_image, x, y, ring)
                 new, by = _best_move(
-                    x, y, old, ring, sums, lab, matched[y, x], right, planes, weights
+                    x, y, old, ring, sums, lab, matched[y, x], right_disparity, planes, weights
                 )
                 if new != old:
                     label_image[y + 1, place] = new
@@ -158,21 +160,17 @@ def move_pixels(
 
 @kernel
 def _look_round(label_image: Ints, x: int, y: int, ring: Ints) -> None:
-    """Write the labels round a pixel, clockwise, of labels in a frame."""
+    """Write the segments around a pixel of a framed label image, clockwise."""
     ring[0], ring[1], ring[2] = label_image[y, x], label_image[y, x + 1], label_image[y, x + 2]
     ring[7], ring[3] = label_image[y + 1, x], label_image[y + 1, x + 2]
-    ring[6], ring[5], ring[4] = (
-        label_image[y + 2, x],
-        label_image[y + 2, x + 1],
-        label_image[y + 2, x + 2],
-    )
+    below = y + 2
+    ring[6], ring[5] = label_image[below, x], label_image[below, x + 1]
+    ring[4] = label_image[below, x + 2]
 
 
 @kernel
-def _take_turns(
-    label_image: Ints, bands: NDArray[np.uint8], x: int, y: int, turns: NDArray[np.uint8]
-) -> None:
-    """Find out anew whose turn the pixels within one of a pixel are; labels are in a frame."""
+def _take_turns(label_image: Ints, bands: Bytes, x: int, y: int, turns: Bytes) -> None:
+    """Update the turns of a pixel and its eight neighbours; the label image is framed."""
     height, width = label_image.shape
     for v in range(max(y, 1), min(y + 3, height - 1)):
         for u in range(max(x, 1), min(x + 3, width - 1)):
@@ -191,19 +189,19 @@ def _best_move(
     old: int,
     ring: Ints,
     sums: Starts,
-    lab: NDArray[np.uint8],
+    lab: Bytes,
     match: float,
-    right: NDArray[np.float32],
+    right_disparity: DisparityMap,
     planes: Floats,
     weights: MoveWeights,
 ) -> tuple[int, float]:
-    """Return where a pixel goes, and by how much that changes the energy; `old` if it stays."""
+    """Return the segment a pixel moves to, `old` if it stays, and the change of the energy."""
     kept = SINGLE_RUNS[_places(ring, old)]
     best, best_change = old, -SMALLEST_GAIN
     if kept == 0:
         return best, best_change
     saved = _spread(sums, old, -1, x, y, lab, weights.position)
-    saved += _plane_cost(x, y, match, right, planes, old, weights)
+    saved += _plane_cost(x, y, match, right_disparity, planes, old, weights)
     for k in range(1, 8, 2):
         new = ring[k]
         if new < 0 or new in (old, best):
@@ -212,7 +210,7 @@ def _best_move(
         if joined == 0:
             continue
         change = _spread(sums, new, 1, x, y, lab, weights.position)
-        change += _plane_cost(x, y, match, right, planes, new, weights)
+        change += _plane_cost(x, y, match, right_disparity, planes, new, weights)
         change += weights.length * (kept - joined) - saved
         if change < best_change:
             best, best_change = new, change
@@ -220,22 +218,22 @@ def _best_move(
 
 
 @kernel
-def _places(ring: Ints, label: int) -> int:
-    """Return the places of the ring that have a label, as bits."""
+def _places(ring: Ints, segment: int) -> int:
+    """Return the places of the ring that belong to a segment, as bits."""
     places = 0
     for k in range(8):
-        places |= (ring[k] == label) << k
+        places |= (ring[k] == segment) << k
     return places
 
 
-# A division that may raise keeps Numba from dropping reference counts: twice the kernel's time.
+# A division that may raise makes Numba keep reference counts, which doubles the time.
 @kernel(error_model="numpy")
 def _spread(
-    sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8], position: float
+    sums: Starts, segment: int, step: int, x: int, y: int, lab: Bytes, position: float
 ) -> float:
-    """Return by how much colours and positions spread more if a pixel joins a segment (step 1).
+    """Return the increase of the spread of colours and positions if a pixel joins (step 1).
 
-    Or by how much less if it leaves (step −1).
+    With step −1, return the decrease if it leaves.
     """
     n = sums[segment, 0]
     dl = float(n * lab[0, y, x] - sums[segment, 1])
@@ -251,24 +249,23 @@ def _plane_cost(
     x: int,
     y: int,
     match: float,
-    right: NDArray[np.float32],
+    right_disparity: DisparityMap,
     planes: Floats,
     segment: int,
     weights: MoveWeights,
 ) -> float:
-    """Return what a pixel costs on a plane: its residual, or being seen where it should not be."""
+    """Return φ_i(p) of a pixel on the plane of a segment."""
     d = planes[segment, 0] * x + planes[segment, 1] * y + planes[segment, 2]
     if not np.isnan(match):
         return weights.disparity * min(float((d - match) ** 2), weights.cap)
     place = np.rint(x - d)
-    seen = 0 <= place < right.shape[1] and right[y, int(place)] < d - SLACK
+    inside = 0 <= place < right_disparity.shape[1]
+    seen = inside and right_disparity[y, int(place)] < d - SLACK
     return weights.visibility if seen else 0.0
 
 
 @kernel
-def _update_sums(
-    sums: Starts, segment: int, step: int, x: int, y: int, lab: NDArray[np.uint8]
-) -> None:
+def _update_sums(sums: Starts, segment: int, step: int, x: int, y: int, lab: Bytes) -> None:
     sums[segment, 0] += step
     for k in range(3):
         sums[segment, 1 + k] += step * int(lab[k, y, x])
@@ -277,10 +274,8 @@ def _update_sums(
 
 
 @kernel
-def sum_rows(
-    label_image: Ints, lab: NDArray[np.uint8], count: int, first: int, last: int
-) -> Starts:
-    """Return (count, 6) number of pixels and sums of L, a, b, x, y of each label in some rows."""
+def sum_rows(label_image: Ints, lab: Bytes, count: int, first: int, last: int) -> Starts:
+    """Return (count, 6) number of pixels and sums of L, a, b, x, y of segments in some rows."""
     sums = np.zeros((count, 6), np.int64)
     for y in range(first, last):
         for x in range(label_image.shape[1]):
@@ -290,12 +285,12 @@ def sum_rows(
 
 @kernel
 def piece_origins(pieces: Ints, label_image: Ints, count: int) -> tuple[Starts, Starts]:
-    """Return how many pixels each piece has, and the label that it is a piece of."""
+    """Return the size of each piece in pixels, and the segment that it is a piece of."""
     size, origin = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    flat, label = pieces.reshape(-1), label_image.reshape(-1)
+    flat, segment = pieces.reshape(-1), label_image.reshape(-1)
     for p in range(flat.size):
         size[flat[p]] += 1
-        origin[flat[p]] = label[p]
+        origin[flat[p]] = segment[p]
     return size, origin
 
 
@@ -304,13 +299,13 @@ def off_plane_rows(
     label_image: Ints,
     centre: Floats,
     planes: Floats,
-    matched: NDArray[np.float32],
+    matched: DisparityMap,
     lowest: float,
     highest: float,
     distance: float,
     first: int,
     last: int,
-    off: NDArray[np.bool_],
+    off: Flags,
 ) -> None:
     """Mark the matches that are farther than `distance` from their segment's plane.
 
@@ -319,15 +314,15 @@ def off_plane_rows(
     label_image, centre, planes
         (H, W) segments, and (n, 2) and (n, 3) planes about their centres.
     matched
-        (H, W) D(p), NaN where unknown, which is not off.
+        (H, W) D(p), NaN where unknown; unknown pixels are not marked.
     lowest, highest
-        Planes are cut off there.
+        Range to which planes are clipped.
     distance
-        In pixels.
+        Distance in pixels.
     first, last
         Rows to do.
     off
-        (H, W), output.
+        (H, W) marked pixels, output.
     """
     for y in range(first, last):
         for x in range(label_image.shape[1]):

@@ -1,4 +1,4 @@
-"""Inference on segments that change: planes, then segments that suit them, then planes again.
+"""Inference and refinement in turns: planes, then segments that fit them, then planes again.
 
 Not in the paper, whose superpixels are fixed; its authors' later SPS-Stereo moves them too. See
 ``docs/refinement.md``.
@@ -18,12 +18,8 @@ from slanted.inference.pcbp import Start, infer
 from slanted.inference.terms import Terms, WholeImage
 from slanted.model.planes import lowest_disparity, shifted_planes
 from slanted.refinement.rim import redecide_rims, views_of_pair
-from slanted.refinement.segment_moves import (
-    about_origin,
-    fit_patches,
-    move_boundaries,
-    split_segments,
-)
+from slanted.refinement.segment_moves import about_origin, move_boundaries
+from slanted.refinement.segment_splits import fit_patches, split_segments
 from slanted.regions import build_regions
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
@@ -35,9 +31,9 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 TermsOf = Callable[[Regions], Terms]
-"""Makes the energy of some segments."""
+"""Returns the energy of given segments."""
 Stage = Callable[[str], AbstractContextManager[None]]
-"""Names and times a stage of the pipeline."""
+"""Reports and times a stage of the pipeline, by its name."""
 
 
 def infer_and_refine(
@@ -56,16 +52,16 @@ def infer_and_refine(
     Parameters
     ----------
     label_image
-        (H, W) the segments to start from, as `slanted.segmentation.segment` makes them.
+        (H, W) the first segments, as from `slanted.segmentation.segment`.
     evidence
-        What is known of the pair; refinement needs its left image.
+        The evidence of the pair; refinement needs its left image.
     settings
         All parameters.
     rounds
-        How often the segments are refined; with 0 they stay as they are. If this is fewer than the
-        settings ask for, the iterations of the missing rounds come first.
+        How often segments are refined. If this is fewer than ``refinement.rounds``, the iterations
+        of the missing rounds are added to the first inference.
     terms_of
-        Makes the energy of segments; by default that of the whole image.
+        Returns the energy of segments; by default that of the whole image.
     previous_frame, watch
         As for `slanted.inference.pcbp.infer`.
     stage
@@ -75,10 +71,10 @@ def infer_and_refine(
     -------
     regions, inference
         The last segments, and the solution on them. ``inference.iterations`` and
-        ``initial_energy`` tell of all rounds; confidence, bound and energies of the last.
+        ``initial_energy`` are of all rounds; confidence, bound and energies of the last.
     """
     if terms_of is None:
-        if rounds:  # every round needs it
+        if rounds:  # computed once for all rounds
             evidence = replace(evidence, right_disparity=evidence.seen_from_right())
         terms_of = partial(WholeImage.of, evidence=evidence, settings=settings)
     solve = partial(infer, previous_frame=previous_frame, watch=watch)
@@ -92,7 +88,7 @@ def infer_and_refine(
         last = step == rounds
         with stage("refinement"):
             label_image, planes = split(regions, found.planes, evidence, settings)
-            del regions  # large images have no room for the old segments beside the new ones
+            del regions  # frees memory, of which large images have none to spare
             label_image = move(label_image, planes, evidence, settings, with_rims=last)
         with stage("regions"):
             regions = build_regions(label_image, evidence.left, trusted=True)
@@ -100,14 +96,14 @@ def infer_and_refine(
             planes = shifted_planes(planes, regions.centre)
             start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
             found = solve(terms_of(regions), start=start, with_energies=last)
-        if not steps:  # there were no iterations before
+        if not steps:  # there were no iterations yet
             initial_energy = found.initial_energy
         steps += found.iterations
     return regions, replace(found, iterations=tuple(steps), initial_energy=initial_energy)
 
 
 def _first_iterations(settings: Settings, rounds: int) -> int:
-    """Return how many iterations the first segments get."""
+    """Return the number of iterations on the first segments."""
     left_out = max(0, settings.refinement.rounds - rounds)
     return settings.inference.iterations + left_out * settings.refinement.iterations
 
@@ -115,12 +111,12 @@ def _first_iterations(settings: Settings, rounds: int) -> int:
 def split(
     regions: Regions, planes: Floats, evidence: Evidence, settings: Settings
 ) -> tuple[Ints, Floats]:
-    """Split segments that one plane cannot explain: pieces keep the plane, patches get their own.
+    """Split segments that one plane cannot explain; pieces keep the plane, patches get new ones.
 
     Returns
     -------
     label_image, planes
-        (H, W), and (n, 3) about the pixel (0, 0).
+        (H, W) segments, and (n, 3) planes about the pixel (0, 0).
     """
     matched, lowest = evidence.disparity, lowest_disparity(settings)
     label_image, parent, core = split_segments(
@@ -135,8 +131,8 @@ def move(
 ) -> Ints:
     """Move boundaries to where the planes, (n, 3) about (0, 0), explain the matches best.
 
-    `with_rims` first corrects matches at the rims of near things. It is for the last round only:
-    later rounds would fit planes to what earlier planes said.
+    `with_rims` first corrects matches at the rims of near surfaces, in the last round only: later
+    rounds would fit planes to disparities of earlier planes.
     """
     lab, matched, rules = evidence.lab(), evidence.disparity, settings.refinement
     if with_rims and rules.rim_width and evidence.grey is not None:

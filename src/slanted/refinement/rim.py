@@ -1,16 +1,15 @@
-"""Pixels at the right rim of something near, whose matches are not to be believed.
+"""Correction of wrong matches at the right rim of near surfaces (not in the paper).
 
-A matcher's window reaches over depth edges. Beside a near surface, it sees that surface's texture
-or the edge itself, and finds the near disparity for pixels that are already behind it: what is
-near grows by some pixels. On its left this falls where the right view shows nothing anyway; on
-its right the surface behind is seen by both views, and the two planes can be compared there: the
-pixels round one that have its colour either look like the right view where the near plane puts
-them, or where the far one does. Grey values and their slopes pixel by pixel have no window, so
-they have no such bias; colour keeps the sum from reaching over the edge. Not in the paper.
+A matcher's window crosses depth edges. Next to a near surface it finds that surface's disparity for
+pixels that are already behind it, so near surfaces grow by some pixels. On their left side this
+happens where the right view shows nothing anyway. On their right side both views see the surface
+behind, and the two planes can be compared: the pixels of similar colour around a pixel resemble the
+right view either where the near plane puts them or where the far plane does. Grey values and their
+slopes are compared pixel by pixel, without a window and its bias, and the weights by colour keep
+the sum from crossing the edge.
 
-A pixel leaves the near plane only if it looks *like* the far one, not just less unlike it: glass,
-reflections and exposures that differ make both planes look wrong, and the matches, which rest on
-census and on paths over the whole image, are then right more often.
+A pixel leaves the near plane only if it resembles the far one well, not just better: with glass,
+reflections or different exposures neither plane fits, and the matches are then more often right.
 """
 
 from __future__ import annotations
@@ -19,12 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted.model.drawing import draw_planes
 from slanted.model.visibility import SLACK, right_view
-from slanted.refinement.rim_kernels import Map, RimRule, View, redecide_rows
-from slanted.runtime.arrays import Floats, Ints
+from slanted.refinement.rim_kernels import RimRule, View, redecide_rows
+from slanted.runtime.arrays import Bytes, DisparityMap, Floats, Ints
 from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
@@ -32,12 +30,12 @@ if TYPE_CHECKING:
     from slanted.settings.refinement import RefinementSettings
 
 COLOUR_FADE = 20.0
-"""Sum of differences of 8-bit Lab values at which a pixel of the window weighs 1/e."""
+"""Sum of absolute differences of 8-bit Lab values at which a pixel of the window weighs 1/e."""
 
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Both views, (2, H, W) each: grey values, and how these change over two columns."""
+    """Both views, (2, H, W) each: grey values and their slopes."""
 
     left: View
     right: View
@@ -48,8 +46,8 @@ def views_of_pair(grey: GreyPair) -> Views:
     return Views(*(_view(image) for image in grey))
 
 
-def _view(grey: NDArray[np.uint8]) -> View:
-    """Return an 8-bit image beside its slope; beyond its borders it goes on."""
+def _view(grey: Bytes) -> View:
+    """Return an 8-bit image and its slope, with border pixels repeated outwards."""
     view = np.empty((2, *grey.shape), np.int16)
     view[0] = grey
     view[1, :, 1:-1] = view[0, :, 2:] - view[0, :, :-2]
@@ -61,27 +59,27 @@ def _view(grey: NDArray[np.uint8]) -> View:
 def redecide_rims(
     label_image: Ints,
     planes: Floats,
-    matched: Map,
-    lab: NDArray[np.uint8],
+    matched: DisparityMap,
+    lab: Bytes,
     views: Views,
     settings: RefinementSettings,
-) -> Map:
-    """Return D(p), but the farther plane's disparity where the rim of something near looks like it.
+) -> DisparityMap:
+    """Return D(p) with the farther plane's disparity at rims that resemble that plane.
 
     Parameters
     ----------
     label_image
         (H, W) segments.
     planes
-        (n, 3) about the pixel (0, 0), in the pixels of `matched`.
+        (n, 3) planes about the pixel (0, 0), in the pixels of `matched`.
     matched
         (H, W) D(p), NaN where unknown; not changed.
     lab
         (3, H, W) 8-bit Lab planes of the left image.
     views
-        From `views_of_pair`.
+        Both views, from `views_of_pair`.
     settings
-        How wide a rim is, and what looks alike.
+        Section ``refinement``, for `rim` and `rim_difference`.
     """
     found = np.array(matched, np.float32)
     drawn = draw_planes(label_image, np.zeros((len(planes), 2)), planes)
@@ -100,7 +98,7 @@ def redecide_rims(
 
 
 def rim_rule(settings: RefinementSettings) -> RimRule:
-    """Return what the rim is; constants were chosen on the ``train`` frames, most matter little."""
+    """Return the rule of rims; its constants were chosen on the ``train`` frames of KITTI."""
     return RimRule(
         reach=settings.rim_width,
         step=1.5,

@@ -1,4 +1,4 @@
-"""Numba kernel that asks pixels left of a farther segment whose plane they look more like."""
+"""Numba kernels that decide whether pixels at a rim belong to the farther plane on their right."""
 
 from __future__ import annotations
 
@@ -7,54 +7,55 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.arrays import Bytes, DisparityMap, Floats, Ints
 from slanted.runtime.kernel import kernel
 
 View = NDArray[np.int16]
-"""(2, H, W) grey values, and their change from the column before to the one after."""
-Map = NDArray[np.float32]
+"""(2, H, W) grey values, and their slopes: the next column minus the previous one."""
 
 
 class RimRule(NamedTuple):
-    """What the rim is and when a pixel leaves it; see `slanted.refinement.rim`."""
+    """What a rim is and when a pixel leaves it; see `slanted.refinement.rim`."""
 
     reach: int
-    """Columns to the right in which a farther segment is looked for."""
+    """Number of columns to the right in which a farther segment is sought."""
     step: float
-    """Pixels of disparity by which it must be farther."""
+    """Least difference of the two planes, in pixels of disparity."""
     slack: float
-    """By how much something must be nearer to hide a pixel."""
+    """How much nearer, in pixels of disparity, something must be to hide a pixel."""
     radius: int
-    """Of the window, in both directions."""
+    """Radius of the window, in pixels."""
     stride: int
-    """Between the pixels of the window that are looked at."""
+    """Distance of the sampled pixels of the window, in pixels."""
     grey_cap: float
+    """Largest grey difference that counts."""
     slope_cap: float
+    """Largest difference of slopes that counts."""
     grey_share: float
-    """Of the grey value in the difference; the rest is that of its slope."""
+    """Weight of the grey difference; that of the slope is the rest to 1."""
     hidden: float
-    """Difference that a pixel counts which leaves the view or is hidden there."""
+    """Difference of a pixel that is out of view or hidden."""
     most: float
-    """Mean difference from which on the farther plane is not believed."""
+    """Mean difference at or above which the farther plane is rejected."""
     margin: float
-    """By which its mean difference must be smaller than that of the pixel's own plane."""
+    """How much lower the farther plane's mean difference must be than the near one's."""
 
 
 @kernel(error_model="numpy")
 def redecide_rows(
     label_image: Ints,
     planes: Floats,
-    lab: NDArray[np.uint8],
+    lab: Bytes,
     left: View,
     right: View,
-    shown: Map,
+    shown: DisparityMap,
     alike: Floats,
     rule: RimRule,
     first: int,
     last: int,
-    disparity: Map,
+    disparity: DisparityMap,
 ) -> None:
-    """Write the farther plane's disparity into the pixels of the rim that look like it.
+    """Write the farther plane's disparity into the pixels of rims that resemble that plane.
 
     Parameters
     ----------
@@ -63,15 +64,15 @@ def redecide_rows(
     planes
         (n, 3) disparity a x + b y + c of each segment.
     lab
-        (3, H, W) planes of the left image.
+        (3, H, W) Lab planes of the left image.
     left, right
-        The views.
+        Both views.
     shown
-        (H, W) disparity of the right view, NaN where unknown.
+        (H, W) disparity of the planes seen from the right view, NaN where unknown.
     alike
-        What a pixel of the window weighs, by the sum of differences of its Lab values.
+        (766,) weight of a pixel of the window, by the sum of absolute differences of Lab values.
     rule
-        See `RimRule`.
+        The rule of rims.
     first, last
         Rows to do.
     disparity
@@ -81,10 +82,10 @@ def redecide_rows(
     for y in range(first, last):
         edge = width
         for x in range(width - 2, -1, -1):
-            own = label_image[y, x]
-            if label_image[y, x + 1] != own:
+            segment = label_image[y, x]
+            if label_image[y, x + 1] != segment:
                 edge = x + 1
-            near = planes[own, 0] * x + planes[own, 1] * y + planes[own, 2]
+            near = planes[segment, 0] * x + planes[segment, 1] * y + planes[segment, 2]
             for k in range(edge, min(width, x + rule.reach + 1)):
                 other = label_image[y, k]
                 far = planes[other, 0] * x + planes[other, 1] * y + planes[other, 2]
@@ -93,34 +94,34 @@ def redecide_rows(
                     if 0 <= place <= width - 1 and not (
                         shown[y, int(place + 0.5)] > far + rule.slack
                     ):
-                        to_own, to_far = _differences(
-                            x, y, own, other, planes, lab, left, right, shown, alike, rule
+                        to_near, to_far = _differences(
+                            x, y, segment, other, planes, lab, left, right, shown, alike, rule
                         )
-                        if to_far < rule.most and to_far + rule.margin < to_own:
+                        if to_far < rule.most and to_far + rule.margin < to_near:
                             disparity[y, x] = far
                     break
 
 
-# One function, because a call with so many arrays takes longer than what it would do.
+# One function for both planes, because a call with so many arrays takes longer than its work.
 @kernel(error_model="numpy")
 def _differences(
     x: int,
     y: int,
-    own: int,
+    segment: int,
     other: int,
     planes: Floats,
-    lab: NDArray[np.uint8],
+    lab: Bytes,
     left: View,
     right: View,
-    shown: Map,
+    shown: DisparityMap,
     alike: Floats,
     rule: RimRule,
 ) -> tuple[float, float]:
-    """Return how unlike the views are on either plane, round a pixel, where it has its colour."""
+    """Return the mean difference of the views on either plane, over pixels of similar colour."""
     height, width = shown.shape
-    # Signed, because differences of bytes would wrap round.
+    # Signed, because differences of bytes would wrap around.
     colour = np.int64(lab[0, y, x]), np.int64(lab[1, y, x]), np.int64(lab[2, y, x])
-    weight, to_own, to_far = 0.0, 0.0, 0.0
+    weight, to_near, to_far = 0.0, 0.0, 0.0
     for v in range(y - rule.radius, y + rule.radius + 1, rule.stride):
         for u in range(x - rule.radius, x + rule.radius + 1, rule.stride):
             if not (0 <= v < height and 0 <= u < width):
@@ -130,7 +131,7 @@ def _differences(
             w = alike[unlike]
             weight += w
             for m in range(2):
-                i = other if m else own
+                i = other if m else segment
                 d = planes[i, 0] * u + planes[i, 1] * v + planes[i, 2]
                 place = u - d
                 off = rule.hidden
@@ -145,5 +146,5 @@ def _differences(
                 if m:
                     to_far += w * off
                 else:
-                    to_own += w * off
-    return to_own / weight, to_far / weight
+                    to_near += w * off
+    return to_near / weight, to_far / weight

@@ -1,8 +1,8 @@
-"""Images too large for memory: the dear stages in bands and tiles, seams that do not show.
+"""Images too large for memory: stages that need much memory run in bands and tiles.
 
-A stage is done in parts if it takes much memory a pixel: matching, whose volume of costs does, in
-overlapping bands of rows; segmentation in bands of cells; the observations, census words and cost
-tables of segments in *tiles*, sets of segments. The graph of segments stays one, with every
-boundary and junction in it, and the split solver passes messages over it, tile by tile. What is
-cheap a pixel, moving boundaries and the graph itself, is done as a whole.
+Matching runs in overlapping bands of rows, because of its cost volume, and segmentation in bands of
+cells. Observations, census words and cost tables are computed by *tiles*, sets of segments. The
+graph of segments stays one, with every boundary and junction, and the split solver passes messages
+over it tile by tile. Stages that need little memory, such as moving boundaries, see the whole
+image.
 """

@@ -1,8 +1,7 @@
-"""Matching in bands of rows that overlap: the volume of costs is what takes most memory.
+"""Matching in overlapping bands of rows, which different workers may match.
 
-Our own matcher does so by itself, and the bands are the same here: the result is, to the last bit,
-what it finds alone. Here its bands may be matched by different workers. Other matchers are given
-bands of the same kind, each as if it were an image.
+The bands are those in which the census matcher itself matches large images, so the result is the
+same to the last bit. Other matchers get the same bands, each as if it were an image.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.settings import MatchingSettings
 
-OWN = "census"
-"""The matcher whose clean-up can wait until all bands are there."""
+CENSUS = "census"
+"""The matcher whose clean-up is done after all bands are matched."""
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Rows of a pair to match, of which `above` at the top and `below` at the end are overlap."""
+    """Rows of a pair to match, of which the first `above` and the last `below` are overlap."""
 
     large: ClassVar[bool] = True
     left: Image
@@ -45,8 +44,8 @@ class Band:
 
 
 def match_band(band: Band) -> tuple[DisparityMap, DisparityMap | None]:
-    """Return the disparity and confidence of the rows that are not overlap."""
-    matcher = match_rows if band.settings.method == OWN else run_matcher
+    """Return the disparity and confidence of the rows without the overlap."""
+    matcher = match_rows if band.settings.method == CENSUS else run_matcher
     with thread_limit(band.threads):
         disparity, confidence = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
     rows = slice(band.above, len(band.left) - band.below)
@@ -62,16 +61,16 @@ def match_in_bands(
     backend: Backend,
     with_confidence: bool,
 ) -> tuple[DisparityMap, DisparityMap | None]:
-    """Match an 8-bit pair band by band; see `slanted.matching.find_matches`.
+    """Match an 8-bit pair band by band.
 
     Parameters
     ----------
     left, right, settings, searched
-        As there.
+        As for `slanted.matching.find_matches`.
     backend
-        Where bands are matched.
+        The workers that match bands.
     with_confidence
-        Whether the confidence is wanted.
+        Whether to return the confidence.
     """
     height, width = left.shape[:2]
     rows = list(bands(height, width, len(searched)))
@@ -83,16 +82,16 @@ def match_in_bands(
         above, below = core.start - seen.start, seen.stop - core.stop
         return Band(left[seen], right[seen], above, below, searched, settings, backend.threads)
 
-    for number, (found, sure) in ask_each(backend, match_band, task, len(rows)):
+    for number, (found, certainty) in ask_each(backend, match_band, task, len(rows)):
         core = rows[number][0]
         disparity[core] = found
         if confidence is not None:
-            if sure is None:
+            if certainty is None:
                 raise InputError(
-                    "model.pixel_weights: expected a matcher that tells its confidence, such as "
+                    "model.pixel_weights: expected a matcher that returns a confidence, such as "
                     "census, got one that does not; switch it off"
                 )
-            confidence[core] = sure
-    if settings.method == OWN:
+            confidence[core] = certainty
+    if settings.method == CENSUS:
         clean_up(disparity, searched, settings)
     return drop_impossible(disparity, confidence, settings)

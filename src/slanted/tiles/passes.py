@@ -1,6 +1,6 @@
-"""What is computed of one tile at a time: plain functions of what travels to a worker.
+"""Passes over tiles: what workers compute for one tile at a time.
 
-Each returns the numbers of the tile's own segments, and of its edges.
+Each returns values of the tile's own segments and of its edges.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from slanted.model.energy import Energies, energy
 from slanted.runtime.threads import thread_limit
 
 if TYPE_CHECKING:
+    from slanted.model.observations import Observations
     from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import ModelSettings
     from slanted.tiles.tile import TileData
@@ -24,97 +25,91 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pass(ABC):
-    """A question about a tile; `run` answers it.
-
-    Parameters
-    ----------
-    data
-        The tile.
-    own
-        How many of its segments are its own.
-    model
-        Settings of the energy.
-    factor
-        By which pixels count.
-    threads
-        That it may use.
-    """
+    """A computation on a tile, which `run` does."""
 
     large: ClassVar[bool] = True
     data: TileData
+    """The tile and its pixels."""
     own: int
+    """Number of the tile's own segments, which come first."""
     model: ModelSettings
+    """Section ``model`` of the settings."""
     factor: float
+    """Factor of every pixel in the data potentials."""
     threads: int
+    """Number of threads to use."""
 
     @abstractmethod
     def run(self) -> Any:
-        """Answer it."""
+        """Return the result."""
+
+    def observe(self, *, with_census: bool = False) -> Observations:
+        """Return the observations of the tile, scaled by the factor."""
+        return self.data.observe(self.factor, with_census=with_census)
 
 
 def run_pass(task: Pass) -> Any:
-    """Run a pass, as a worker does."""
+    """Run a pass in a worker."""
     with thread_limit(task.threads):
         return task.run()
 
 
 @dataclass(frozen=True, eq=False)
 class LocalFit(Pass):
-    """Planes that segments' own matches tell; see `fit_own_matches`."""
+    """The local fits of segments."""
 
     def run(self) -> Any:
-        """Fit them."""
-        seen = self.data.observe(self.factor, with_census=False)
-        found = fit_own_matches(self.data.regions, seen, self.model.truncation)
+        """Return the result of `fit_own_matches`."""
+        found = fit_own_matches(self.data.regions, self.observe(), self.model.truncation)
         return tuple(values[: self.own] for values in found)
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals(Pass):
-    """Residuals that tell the noise; `number` is that of each segment's first match."""
+    """The residuals from which the noise is estimated."""
 
     planes: Floats
     number: Starts
 
     def run(self) -> Floats:
-        """Measure them."""
-        seen = self.data.observe(self.factor, with_census=False)
-        return sampled_residuals(seen, self.planes, self.number)
+        """Return the result of `sampled_residuals`."""
+        return sampled_residuals(self.observe(), self.planes, self.number)
 
 
 @dataclass(frozen=True, eq=False)
 class Moments(Pass):
-    """Moments of the matches near planes, for joint fits."""
+    """The moments of the matches near planes, for joint fits."""
 
     planes: Floats
 
     def run(self) -> Floats:
-        """Sum them up."""
-        seen = self.data.observe(self.factor, with_census=False)
-        return moments_near(seen.segments, self.planes, self.model.truncation)[: self.own]
+        """Return the result of `moments_near`."""
+        matches = self.observe().segments
+        return moments_near(matches, self.planes, self.model.truncation)[: self.own]
 
 
 @dataclass(frozen=True, eq=False)
 class Costs(Pass):
-    """Tables of the energy over particles: of planes, of labels and of edges."""
+    """The tables of the energy over particles."""
 
     particles: Floats
 
     def run(self) -> tuple[Floats, Floats, Floats]:
-        """Tabulate them."""
-        seen = self.data.observe(self.factor, with_census=bool(self.model.weights.pho))
-        graph = build_factor_graph(self.data.regions, seen, self.particles, self.model)
+        """Return the costs of planes, of labels and of edges."""
+        observations = self.observe(with_census=bool(self.model.weights.pho))
+        graph = build_factor_graph(self.data.regions, observations, self.particles, self.model)
         return graph.node_costs[: self.own], graph.label_costs, graph.edge_costs
 
 
 @dataclass(frozen=True, eq=False)
-class Features(Pass):
-    """The tile's share of the energies of a solution, without its junctions."""
+class TileEnergies(Pass):
+    """The tile's share of the energies of a solution, without junctions."""
 
     planes: Floats
     labels: Ints
 
     def run(self) -> Energies:
-        """Evaluate it."""
-        seen = self.data.observe(self.factor, with_census=bool(self.model.weights.pho))
-        return energy(self.data.regions, seen, self.planes, np.asarray(self.labels), self.model)
+        """Return the result of `energy`."""
+        observations = self.observe(with_census=bool(self.model.weights.pho))
+        labels = np.asarray(self.labels)
+        return energy(self.data.regions, observations, self.planes, labels, self.model)

@@ -1,4 +1,4 @@
-"""The stages of the pipeline that a large image does in parts."""
+"""The stages of the pipeline that are done in parts for large images."""
 
 from __future__ import annotations
 
@@ -20,28 +20,22 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SEGMENTED_AT_ONCE = 64_000_000
-"""Pixels; up to here segments are those that the image would have without tiles."""
+"""Size, in pixels, up to which an image is segmented as a whole."""
 
 
 @dataclass(frozen=True)
 class TiledStages:
-    """How the dear stages are done.
-
-    Parameters
-    ----------
-    settings
-        All of them.
-    backend
-        Where bands and tiles are worked on.
-    """
+    """The stages that need much memory, in bands and tiles."""
 
     settings: Settings
+    """All parameters."""
     backend: Backend
+    """The workers of bands and tiles."""
 
     def match(
         self, left: Image, right: Image, searched: DisparityRange
     ) -> tuple[DisparityMap, DisparityMap | None]:
-        """Match in bands."""
+        """Match a pair in bands."""
         from slanted.images.colour import as_8_bit
         from slanted.tiles.bands import match_in_bands
 
@@ -54,12 +48,12 @@ class TiledStages:
         )
 
     def band_pixels(self, left: Image) -> int | None:
-        """Return how large the bands of segmentation are; None if it is done at once."""
+        """Return the size of the bands of segmentation, in pixels; None for the whole image."""
         large = left.shape[0] * left.shape[1] > SEGMENTED_AT_ONCE
         return self.settings.tiles.pixels if large else None
 
     def terms_of(self, evidence: Evidence) -> Callable[[Regions], Terms]:
-        """Return what makes the energy of segments, in tiles."""
+        """Return a function that returns the energy of segments, in tiles."""
         from slanted.tiles.terms import TiledImage
 
         return partial(
@@ -70,7 +64,7 @@ class TiledStages:
 def tiles_of(
     left: Image, settings: Settings, threads: int, backend: Backend | None
 ) -> TiledStages | None:
-    """Return how an image is done in tiles, or None if it is small enough to be done at once."""
+    """Return the stages of an image in tiles, or None if it is small enough without them."""
     from slanted.runtime.workers import Sequential
 
     if left.shape[0] * left.shape[1] <= settings.tiles.above:

@@ -1,4 +1,4 @@
-"""The energy of an image in tiles: `slanted.inference.terms.Terms` whose pixels come in parts."""
+"""The energy of an image in tiles: `slanted.inference.terms.Terms` that workers compute."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from slanted.errors import SlantedError
 from slanted.inference.local_fit import fill_unknown, noise_of_residuals
 from slanted.inference.particles import propose
 from slanted.inference.terms import solver_options
+from slanted.model.build import graph_of_tables
 from slanted.model.energy import Energies, junction_energies
-from slanted.model.junctions import junction4_kinds
 from slanted.model.planes import lowest_disparity
-from slanted.model.potentials import junction3_cost, junction4_cost
 from slanted.runtime.workers import Backend, run_each
 from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import LABELS, FactorGraph
-from slanted.tiles.passes import Costs, Features, LocalFit, Moments, Pass, Residuals, run_pass
+from slanted.tiles.passes import Costs, LocalFit, Moments, Pass, Residuals, TileEnergies, run_pass
 from slanted.tiles.tile import Tile, make_tiles, tile_data
 
 if TYPE_CHECKING:
@@ -34,44 +33,28 @@ if TYPE_CHECKING:
     from slanted.solver.topology import Topology
 
 MOST_PARTS = 16
-"""Of the distributed solver; tiles beyond are joined, for each part costs an exchange."""
+"""Most parts of the distributed solver; more tiles are joined, because parts exchange messages."""
 SWEEPS_PER_EXCHANGE = 2
 ATTEMPTS = 3
-"""How often a tile is tried whose worker dies."""
+"""How often a tile is tried if its worker dies."""
 
 
 @dataclass(frozen=True, eq=False)
 class TiledImage:
-    """Segments, tiles of them, and workers that know what a tile costs.
-
-    Parameters
-    ----------
-    regions
-        All segments.
-    evidence
-        What is known of all pixels.
-    tiles
-        Of the segments.
-    settings
-        Sections ``model`` and ``inference``, and the seed.
-    backend
-        Where tiles are worked on.
-    lowest
-        The disparity from which the model counts.
-    factor
-        By which pixels count.
-    matches
-        How many each segment has; known once planes were fitted to them.
-    """
+    """The energy of all segments, computed tile by tile."""
 
     regions: Regions
     evidence: Evidence
     tiles: list[Tile]
     settings: Settings
     backend: Backend
+    """The workers of tiles."""
     lowest: float
+    """Disparity of the model's 0, in pixels of the images."""
     factor: float = 1.0
+    """Factor of every pixel in the data potentials."""
     matches: list[Starts] = field(default_factory=list)
+    """The number of matches of each segment, appended by `local_planes`."""
 
     @classmethod
     def of(
@@ -82,7 +65,7 @@ class TiledImage:
         return cls(regions, evidence, tiles, settings, backend, lowest_disparity(settings))
 
     def local_planes(self) -> Floats:
-        """Fit tile by tile, then fill what has too few matches from all neighbours."""
+        """Fit planes tile by tile, then fill in segments with too few matches."""
         planes = np.zeros((self.regions.count, 3))
         known = np.zeros(self.regions.count, np.bool_)
         matched = np.zeros(self.regions.count, np.int64)
@@ -93,19 +76,19 @@ class TiledImage:
         return fill_unknown(self.regions, planes, known, matched)
 
     def noise(self, planes: Floats) -> float:
-        """Estimate it from the sample that the whole image would give."""
+        """Estimate the noise from the same sample as for the whole image."""
         number = np.cumsum(self.matches[-1]) - self.matches[-1]
         found = self._each(lambda t: (Residuals, (planes[t.segments], number[t.segments])))
         return noise_of_residuals(np.concatenate([residuals for _, residuals in found]))
 
     def scaled(self, factor: float) -> Self:
-        """Scale every tile."""
+        """Scale the pixels of every tile."""
         return replace(self, factor=self.factor * factor)
 
     def particles(
         self, planes: Floats, labels: Ints, iteration: int, previous_frame: PreviousFrame | None
     ) -> Floats:
-        """Draw them for all segments, with moments from the tiles."""
+        """Draw particles for all segments, with moments from the tiles."""
         moments = np.zeros((self.regions.count, 9))
         for tile, found in self._each(lambda tile: (Moments, (planes[tile.segments],))):
             moments[tile.segments[: tile.own]] = found
@@ -114,31 +97,21 @@ class TiledImage:
         )
 
     def graph(self, particles: Floats) -> FactorGraph:
-        """Tabulate tile by tile."""
-        regions, model = self.regions, self.settings.model
-        count, edges = particles.shape[1], regions.number_of_edges
-        node_costs = np.empty((regions.count, count))
+        """Tabulate the energy tile by tile."""
+        count, edges = particles.shape[1], self.regions.number_of_edges
+        plane_costs = np.empty((self.regions.count, count))
         label_costs = np.empty((edges, LABELS))
         edge_costs = np.empty((edges, LABELS, count, count))
         for tile, found in self._each(lambda tile: (Costs, (particles[tile.segments],))):
-            node_costs[tile.segments[: tile.own]] = found[0]
+            plane_costs[tile.segments[: tile.own]] = found[0]
             label_costs[tile.edges], edge_costs[tile.edges] = found[1:]
-        return FactorGraph(
-            edges=regions.edges,
-            node_costs=node_costs,
-            label_costs=label_costs,
-            edge_costs=edge_costs,
-            junctions3=regions.junctions3_edges,
-            junction3_costs=model.weights.jct * junction3_cost(model),
-            junctions4=regions.junctions4_edges,
-            junction4_kinds=junction4_kinds(regions.junctions4),
-            junction4_costs=model.weights.crs * junction4_cost(model),
-        )
+        tables = plane_costs, label_costs, edge_costs
+        return graph_of_tables(self.regions, *tables, self.settings.model)
 
     def solve(
         self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
     ) -> Solution:
-        """Pass messages tile by tile, and make the tiles consistent every few sweeps."""
+        """Pass messages tile by tile, with an exchange between tiles every few sweeps."""
         part = np.empty(self.regions.count, np.int32)
         parts = min(len(self.tiles), MOST_PARTS)
         for number, tile in enumerate(self.tiles):
@@ -148,21 +121,21 @@ class TiledImage:
         return solve(graph, options, parts=part, incumbent=incumbent, topology=topology)
 
     def energies(self, planes: Floats, labels: Ints) -> Energies:
-        """Add up the tiles, and the junctions of all."""
+        """Add up the energies of tiles and of all junctions."""
         jct, crs = junction_energies(self.regions, labels, self.settings.model)
         total = {**dict.fromkeys(asdict(_NOTHING), 0.0), "jct": jct, "crs": crs}
-        for _, found in self._each(lambda t: (Features, (planes[t.segments], labels[t.edges]))):
+        for _, found in self._each(lambda t: (TileEnergies, (planes[t.segments], labels[t.edges]))):
             total = {name: value + getattr(found, name) for name, value in total.items()}
         return Energies(**total)
 
     def _each(
-        self, question: Callable[[Tile], tuple[type[Pass], tuple[Any, ...]]]
+        self, pass_of: Callable[[Tile], tuple[type[Pass], tuple[Any, ...]]]
     ) -> Iterator[tuple[Tile, Any]]:
-        """Ask every tile, as many at a time as there are workers; answers come in any order."""
+        """Run a pass over every tile, and yield the results in any order."""
 
         def task(number: int) -> Pass:
             tile = self.tiles[number]
-            kind, arguments = question(tile)
+            kind, arguments = pass_of(tile)
             data = tile_data(tile, self.regions, self.evidence, self.lowest)
             model, threads = self.settings.model, self.backend.threads
             return kind(data, tile.own, model, self.factor, threads, *arguments)
@@ -174,17 +147,17 @@ class TiledImage:
 def ask_each(
     backend: Backend, function: Callable[[Any], Any], task: Callable[[int], Any], count: int
 ) -> Iterator[tuple[int, Any]]:
-    """Run a function on tasks 0 … count−1, each made when a worker is free for it.
+    """Run a function on the tasks 0 … count−1, each made when a worker is free.
 
     Raises
     ------
     SlantedError
-        If the workers of a task die again and again.
+        If the workers of a task die `ATTEMPTS` times.
     """
     for ended in run_each(backend, function, deque(range(count)), task, ATTEMPTS):
         if ended.died:
             raise SlantedError(
-                f"tile {ended.key}: its worker died each time ({ended.died}), perhaps for want of "
+                f"tile {ended.key}: its worker died each time ({ended.died}), perhaps for lack of "
                 "memory; lower tiles.pixels, or use fewer workers"
             )
         yield ended.key, ended.result()

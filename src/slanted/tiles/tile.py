@@ -1,7 +1,7 @@
-"""Tiles: sets of segments, with all that their costs depend on, in a window of rows.
+"""Tiles: sets of segments, with everything that their costs depend on, in a window of rows.
 
-A row is the unit of stereo: what the right view shows of a pixel lies in its row. So tiles are
-whole rows wide, and what a window shows of the right view is all there is to know.
+The right view shows a pixel in the same row, so windows are as wide as the image, and the costs of
+a tile depend on the same rows of the right view only.
 """
 
 from __future__ import annotations
@@ -25,51 +25,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """Some segments of an image and the boundaries that are theirs.
-
-    Parameters
-    ----------
-    segments
-        Numbers in the image of its own segments, then of their neighbours in other tiles.
-    own
-        How many are its own.
-    edges
-        Numbers in the image of the edges whose first segment is its own.
-    first, last
-        Rows of the window.
-    """
+    """Some segments of an image and their boundaries."""
 
     segments: Ints
+    """The tile's own segments, then their neighbours in other tiles, as numbered in the image."""
     own: int
+    """Number of the tile's own segments."""
     edges: Ints
+    """The edges whose first segment is the tile's own, as numbered in the image."""
     first: int
+    """First row of the window."""
     last: int
+    """Row after the last of the window."""
 
 
 @dataclass(frozen=True, eq=False)
 class TileData:
-    """A tile with its pixels: what travels to a worker.
-
-    Parameters
-    ----------
-    regions
-        Its segments and neighbours, the latter without pixels, its edges, and no junctions.
-        Numbers and rows are those of the tile.
-    evidence
-        The rows of its window; grey ones with `CENSUS_Y` more at each end, if the image has them.
-    above
-        How many rows more the grey ones have at the top.
-    lowest
-        The disparity from which the model counts.
-    """
+    """A tile with its pixels, as it is sent to a worker."""
 
     regions: Regions
+    """The tile's segments, their neighbours (without pixels) and its edges, but no junctions.
+    Segments, edges and rows are numbered as in the tile."""
     evidence: Evidence
+    """The evidence in the window; the grey views have up to `CENSUS_Y` extra rows at each end."""
     above: int
+    """Number of extra rows of the grey views at the top."""
     lowest: float
+    """Disparity of the model's 0, in pixels of the images."""
 
     def observe(self, factor: float, *, with_census: bool) -> Observations:
-        """Gather the evidence by the tile's segments."""
+        """Gather the evidence by the tile's segments, scaled by a factor."""
         from slanted.model.observations import observe
 
         census = self._census() if with_census else None
@@ -87,7 +72,7 @@ class TileData:
 
 
 def make_tiles(regions: Regions, pixels: int) -> list[Tile]:
-    """Cut segments into tiles of about so many pixels, from the top down by their centres."""
+    """Cut segments into tiles of about `pixels` pixels, from the top down by their centres."""
     order = np.argsort(regions.centre[:, 1], kind="stable").astype(np.int32)
     before = np.cumsum(regions.size[order]) - regions.size[order]
     count = max(1, round(int(regions.size.sum()) / pixels))
@@ -109,12 +94,12 @@ def _tile(regions: Regions, own: Starts, edges: Starts) -> Tile:
         (regions.pixel_order, regions.pixel_start, own),
         (regions.boundary_pixels, regions.boundary_start, edges),
     ):
-        # In raster order: the first pixel of a set is in its first row, the last in its last.
+        # Sets are in raster order, so their first and last pixels are in their first and last rows.
         if len(members):
             first = min(first, int(pixels[start[members]].min()) // width)
             last = max(last, int(pixels[start[members + 1] - 1].max()) // width + 1)
     segments = np.concatenate([own, others]).astype(np.int32)
-    # φ_pho looks at one pixel in SAMPLED; in such a row the window starts with the same ones.
+    # φ_pho visits one pixel in SAMPLED; a window that starts in such a row has the same ones.
     return Tile(segments, len(own), edges.astype(np.int32), first - first % SAMPLED, last)
 
 
@@ -124,24 +109,24 @@ def tile_data(tile: Tile, regions: Regions, evidence: Evidence, lowest: float) -
     above = min(CENSUS_Y, tile.first)
     below = min(CENSUS_Y, height - tile.last)
     rows, more = slice(tile.first, tile.last), slice(tile.first - above, tile.last + below)
-    grey, weights = evidence.grey, evidence.pixel_weights
+    grey, pixel_weights = evidence.grey, evidence.pixel_weights
     window = Evidence(
         evidence.disparity[rows],
-        None if weights is None else weights[rows],
+        None if pixel_weights is None else pixel_weights[rows],
         grey=None if grey is None else (grey[0][more], grey[1][more]),
     )
     return TileData(_tile_regions(tile, regions), window, above, lowest)
 
 
 def _tile_regions(tile: Tile, regions: Regions) -> Regions:
-    """Return the tile's share of the regions, numbered and placed as in its window."""
+    """Return the tile's part of the regions, numbered and placed as in its window."""
     width = regions.label_image.shape[1]
     offset, shift = tile.first * width, np.array([0.0, tile.first])
     own, edges = tile.segments[: tile.own], tile.edges
     place = np.full(regions.count, -1, np.int32)
     place[tile.segments] = np.arange(len(tile.segments))
     pixels, pixel_start = take_sets(regions.pixel_order, regions.pixel_start, own)
-    # Neighbours are there for their planes: their pixels are another tile's.
+    # Neighbours are included for their planes; their pixels belong to another tile.
     pixel_start = np.pad(pixel_start, (0, len(tile.segments) - tile.own), mode="edge")
     boundary, boundary_start = take_sets(regions.boundary_pixels, regions.boundary_start, edges)
     hull, hull_start = take_sets(regions.hull_points, regions.hull_start, edges)
@@ -181,7 +166,7 @@ def _tile_regions(tile: Tile, regions: Regions) -> Regions:
 def take_sets(
     values: NDArray[Any], start: Starts, members: NDArray[np.integer]
 ) -> tuple[NDArray[Any], Starts]:
-    """Return some of many sets that are stored one after the other, and their starts."""
+    """Return some of the sets in `values`, one after the other, and where each starts."""
     size = start[members + 1] - start[members]
     taken = np.zeros(len(members) + 1, np.int64)
     np.cumsum(size, out=taken[1:])
