@@ -122,7 +122,7 @@ def test_confidence_is_refused_where_there_is_none(scene, given):
         {"model.pixel_weights": "true", "matching.method": "sgbm"}
     )
     disparity = scene.disparity if given else None
-    with pytest.raises(InputError, match=r"model\.pixel_weights: expected a matcher that tells"):
+    with pytest.raises(InputError, match=r"model\.pixel_weights: expected a matcher that returns"):
         slanted.estimate(scene.left, scene.right, settings, disparity=disparity)
 
 
