@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FINE_ERRORS = (
     "out-1px: the pixels of a segment share one plane, which loses details of about a pixel that "
-    "single matches keep; larger errors are fewer"
+    "single matches keep; fewer pixels are off by more than 2 px"
 )
 ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
