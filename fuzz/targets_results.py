@@ -119,7 +119,7 @@ def read_batch_record(file: Path) -> None:
 
 def read_as_batch_summary(folder: Path, data: bytes) -> None:
     """Make the page of a batch whose summary is the input."""
-    from slanted.batch.report import build_index
+    from slanted.report.batch import build_index
 
     place = folder / "batch"
     place.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the kernels that move and split segments.
 
-Energies are exact: fractions, as long as weights, disparities and planes have few binary digits.
+Features are exact: fractions, as long as weights, disparities and planes have few binary digits.
 """
 
 import itertools

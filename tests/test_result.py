@@ -49,7 +49,7 @@ def test_a_result_with_the_old_names_of_settings_is_read(result, tmp_path):
     with pytest.warns(SlantedWarning, match="model.weights.own is now model.weights.user") as said:
         again = Result.load(tmp_path)
     assert len(said) == 1
-    assert again.inference.energies == result.inference.energies
+    assert again.inference.features == result.inference.features
     assert again.settings == result.settings
 
 

@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slanted.output.result_data import ResultData, read_result, summarise
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.images.census import CensusPair
-    from slanted.inference.outcome import Inference
     from slanted.inference.previous_frame import PreviousFrame
-    from slanted.matching import DisparityRange
-    from slanted.matching.rectification import RectificationCheck
-    from slanted.regions import Regions
-    from slanted.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(ResultData):
     """The outcome of `slanted.estimate` for one pair.
 
     Parameters
@@ -62,50 +58,6 @@ class Result:
     >>> len(result.labels) == len(result.regions.edges)
     True
     """
-
-    disparity: NDArray[np.float32]
-    matched: NDArray[np.float32]
-    occluded: NDArray[np.bool_]
-    regions: Regions
-    inference: Inference
-    settings: Settings
-    seconds: dict[str, float]
-    searched: DisparityRange | None = None
-    rectification: RectificationCheck | None = None
-    pixel_weights: NDArray[np.float32] | None = None
-    census: CensusPair | None = None
-
-    @property
-    def planes(self) -> NDArray[np.float64]:
-        """(n, 3) α, β, γ of each segment about its centre (paper, Eq. 1)."""
-        return self.inference.planes
-
-    @property
-    def labels(self) -> NDArray[np.int32]:
-        """(E,) the `slanted.BoundaryLabel` of each boundary in ``regions.edges``."""
-        return self.inference.labels
-
-    @property
-    def confidence(self) -> NDArray[np.float64]:
-        """(n,) what another plane would cost each segment; see `slanted.inference.pcbp`."""
-        return self.inference.confidence
-
-    @property
-    def energy(self) -> float:
-        """The energy of planes and labels, Σ w φ."""
-        return self.inference.energies.total(self.settings.model.weights)
-
-    @property
-    def bound(self) -> float:
-        """Proven lower bound on the energy over the last particles (with any labels)."""
-        return self.inference.bound
-
-    @property
-    def gap(self) -> float:
-        """How far the energy can be above the optimum over the last particles, as a share of it."""
-        from slanted.inference.outcome import Iteration
-
-        return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
     def previous_frame(self) -> PreviousFrame:
         """Return what the next frame of a video may be told of this one; see `estimate`."""
@@ -185,14 +137,10 @@ class Result:
         >>> slanted.Result.load("out").energy == result.energy
         True
         """
-        from slanted.output.result_data import read_result
-
         return cls(**read_result(Path(folder)))
 
     def summary(self) -> dict[str, Any]:
         """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""
-        from slanted.output.result_data import summarise
-
         return summarise(self)
 
     def __repr__(self) -> str:

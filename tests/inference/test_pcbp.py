@@ -42,7 +42,7 @@ def test_the_energy_never_rises_and_stays_above_its_bound(scene, regions, propos
     assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(energies))
     assert all(step.bound <= step.energy + 1e-6 for step in found.iterations)
     assert all(step.gap < 0.02 for step in found.iterations)
-    total = found.energies.total(settings.model.weights)
+    total = found.features.total(settings.model.weights)
     assert total == pytest.approx(found.iterations[-1].energy, rel=1e-9)
 
 
@@ -98,7 +98,7 @@ def test_a_range_below_zero_is_the_same_problem_shifted(scene, regions):
     )
     np.testing.assert_allclose(low.planes, plain.planes - [0, 0, 50], atol=1e-4)
     np.testing.assert_array_equal(low.labels, plain.labels)
-    assert low.energies.total(shifted.model.weights) == pytest.approx(
+    assert low.features.total(shifted.model.weights) == pytest.approx(
         low.iterations[-1].energy, rel=1e-6
     )
 
@@ -111,7 +111,7 @@ def test_without_iterations_the_local_fit_is_labelled(scene, regions):
     )
     np.testing.assert_array_equal(found.planes, found.initial_planes)
     assert found.iterations == ()
-    energy = found.energies.total(SETTINGS.model.weights)
+    energy = found.features.total(SETTINGS.model.weights)
     assert found.bound <= energy * (1 + 1e-9)
     assert np.isfinite(found.bound)
     assert found.initial_energy == pytest.approx(energy)

@@ -13,7 +13,7 @@ from model.scenes import blocks, maps, scene, scenes, seeds
 from partition.label_maps import SPECIAL_MAPS
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.model import Energies, build_factor_graph, observe
+from slanted.model import Features, build_factor_graph, observe
 from slanted.model.energy import cheapest_labels, energy
 from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
@@ -182,7 +182,7 @@ def test_disparities_scale_as_squares(scene, scale):
 
 
 def test_features_are_weighted_by_name():
-    features = Energies(seg=1, bdy1=2, bdy2=3, jct=4, crs=5, col=6, vis=7, pho=8, user=9)
+    features = Features(seg=1, bdy1=2, bdy2=3, jct=4, crs=5, col=6, vis=7, pho=8, user=9)
     weights = WeightSettings(
         seg=1, bdy1=10, bdy2=100, jct=1000, crs=1e4, col=1e5, vis=1e6, pho=1e7, user=1e8
     )
@@ -190,7 +190,7 @@ def test_features_are_weighted_by_name():
         "seg": 1, "bdy1": 20, "bdy2": 300, "jct": 4000, "crs": 5e4, "col": 6e5, "vis": 7e6, "pho": 8e7, "user": 9e8,
     }  # fmt: skip
     assert features.total(weights) == 987654321
-    assert [f.name for f in fields(Energies)] == [f.name for f in fields(WeightSettings)]
+    assert [f.name for f in fields(Features)] == [f.name for f in fields(WeightSettings)]
 
 
 def test_wrong_arguments_are_named():

@@ -154,7 +154,7 @@ def test_a_run_heeds_it_and_is_the_same_for_any_threads():
     assert heeded.bound == again.bound <= heeded.energy
     assert heeded.energy == pytest.approx(heeded.inference.iterations[-1].energy, rel=1e-9)
 
-    assert 0 < heeded.inference.energies.user < ignored.inference.energies.user
+    assert 0 < heeded.inference.features.user < ignored.inference.features.user
 
 
 def test_tiles_refuse_it_before_they_start():

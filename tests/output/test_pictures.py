@@ -8,7 +8,7 @@ import pytest
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.inference.outcome import Inference, Iteration
-from slanted.model.energy import Energies
+from slanted.model.energy import Features
 from slanted.output.charts import COLOURS, draw_picture, energy_chart
 from slanted.output.legends import nice_ticks
 from slanted.output.overlays import (
@@ -136,7 +136,7 @@ def test_planes_are_painted_by_tilt_and_nearness():
 def test_the_energy_chart_shows_both_curves():
     steps = tuple(Iteration(90.0 - k, 80.0 + k, 5, "sweeps", 9) for k in range(3))
     nothing = np.zeros(0)
-    energies = Energies(0, 0, 0, 0, 0, 0, 0, 0)
+    energies = Features(0, 0, 0, 0, 0, 0, 0, 0)
     found = Inference(nothing, nothing, nothing, energies, 100.0, 82.0, steps, nothing, 0.3)
 
     def draw(inference):

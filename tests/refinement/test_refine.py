@@ -89,7 +89,7 @@ def test_the_bound_is_that_of_the_last_segments(scene, first, later):
     changes = {"inference.iterations": first, "refinement.iterations": later}
     for rounds in (0, 1):
         _, found = refined(scene, rounds, **changes)
-        assert found.bound <= found.energies.total(SETTINGS.model.weights) * (1 + 1e-9)
+        assert found.bound <= found.features.total(SETTINGS.model.weights) * (1 + 1e-9)
         assert np.isfinite(found.bound)
 
 

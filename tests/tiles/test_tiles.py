@@ -75,7 +75,7 @@ def test_tiles_have_the_costs_of_the_whole_to_the_last_bit(both):
     graph, assembled = one.graph(particles), many.graph(particles)
     for name, value in vars(graph).items():
         np.testing.assert_array_equal(getattr(assembled, name), value, err_msg=name)
-    features, sums = one.energies(planes, labels), many.energies(planes, labels)
+    features, sums = one.features(planes, labels), many.features(planes, labels)
     for name, value in vars(features).items():
         assert getattr(sums, name) == pytest.approx(value, rel=1e-12), name
 

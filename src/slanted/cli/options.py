@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
 """Settings with an option of their own; every other one is reached by its dotted name."""
-ARGUMENTS = "slanted.arguments"
+ARGUMENTS = f"{__name__}.arguments"
 PATH = click.Path(path_type=Path)
 Command = Callable[..., Any]
 

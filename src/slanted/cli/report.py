@@ -34,10 +34,10 @@ def command(
     network, so it can be mailed or kept as an artefact of CI. For the folder of a `slanted batch`
     it is one table with a row for each pair.
     """
-    from slanted.batch.report import build_index, is_batch
     from slanted.io import read_bytes, read_disparity, write_bytes
     from slanted.io.info_records import is_page
-    from slanted.output.report import TITLE, Entry, build_report
+    from slanted.report.batch import build_index, is_batch
+    from slanted.report.results import TITLE, Entry, build_report
     from slanted.result_folder import open_result
 
     if truths and len(truths) != len(results):

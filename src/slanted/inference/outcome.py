@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import inf, nan
 
-from slanted.model.energy import Energies
+from slanted.model.energy import Features
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
-UNKNOWN = Energies(*[nan] * len(fields(Energies)))
-"""Energies that were not evaluated."""
+UNKNOWN = Features(*[nan] * len(fields(Features)))
+"""Features that were not evaluated."""
 ROUNDING = 1e-6
 """An energy this close to its bound counts as optimal; energies of images are thousands."""
 
@@ -59,7 +59,7 @@ class Inference:
     initial_planes: Floats
     """(n, 3) planes that inference started from: the local fits or, on refined segments, the planes
     with which the segments were refined."""
-    energies: Energies
+    features: Features
     """The unweighted energy of each potential; NaN if not evaluated."""
     initial_energy: float
     """Energy of the initial planes with suitable labels; NaN if the particles of the first

@@ -58,7 +58,7 @@ def infer(
     *,
     start: Start | None = None,
     iterations: int | None = None,
-    with_energies: bool = True,
+    with_features: bool = True,
     previous_frame: PreviousFrame | None = None,
     watch: Watch | None = None,
 ) -> Inference:
@@ -72,7 +72,7 @@ def infer(
         Where to start; by default at the local fits.
     iterations
         Number of iterations without `start`; by default ``inference.iterations``.
-    with_energies
+    with_features
         Whether to evaluate the energy of each potential, for reports, and to find the best labels
         if there are no iterations.
     previous_frame
@@ -108,9 +108,9 @@ def infer(
         if watch is not None:
             watch(Snapshot(terms.regions, planes + floor, labels, iteration))
 
-    found = _iterate(terms, start, previous_frame, tell, label_anyway=with_energies)
-    if with_energies:
-        found = replace(found, energies=terms.energies(found.planes, found.labels))
+    found = _iterate(terms, start, previous_frame, tell, label_anyway=with_features)
+    if with_features:
+        found = replace(found, features=terms.features(found.planes, found.labels))
     return replace(found, planes=found.planes + floor, initial_planes=start.planes + floor)
 
 
@@ -166,7 +166,7 @@ def _iterate(
         planes=planes,
         labels=labels,
         initial_planes=planes,
-        energies=UNKNOWN,
+        features=UNKNOWN,
         initial_energy=initial_energy,
         bound=bound,
         iterations=tuple(iterations),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from slanted.inference.local_fit import fit_local_planes, match_noise
 from slanted.inference.particles import propose
 from slanted.model.build import build_factor_graph
-from slanted.model.energy import Energies, energy
+from slanted.model.energy import Features, energy
 from slanted.model.observations import observe
 from slanted.model.planes import lowest_disparity
 from slanted.solver.convex_bp import solve
@@ -65,7 +65,7 @@ class Terms(Protocol):
     ) -> Solution:
         """Minimise the tabulated energy."""
 
-    def energies(self, planes: Floats, labels: Ints) -> Energies:
+    def features(self, planes: Floats, labels: Ints) -> Features:
         """Return the unweighted energies of a solution."""
 
 
@@ -113,7 +113,7 @@ class WholeImage:
         options = solver_options(self.settings, sweeps, self.settings.inference.check_every)
         return solve(graph, options, incumbent=incumbent, topology=topology)
 
-    def energies(self, planes: Floats, labels: Ints) -> Energies:
+    def features(self, planes: Floats, labels: Ints) -> Features:
         """Evaluate every potential."""
         return energy(self.regions, self.observations, planes, labels, self.settings.model)
 

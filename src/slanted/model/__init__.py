@@ -2,7 +2,7 @@
 
 `evidence` is what a pair says of its scene, `observations` gathers it by segment and boundary,
 `potentials` has one function per potential, `junctions` the possible junctions, `build` tabulates
-the energy over particles, and `energy` evaluates any solution. Energies are costs: potentials are
+the energy over particles, and `energy` evaluates any solution. Features are costs: potentials are
 penalties φ ≥ 0, weighted by w ≥ 0, and p ∝ exp(−Σ w φ). (The paper writes log ψ = wᵀφ and leaves
 the sign open.)
 

@@ -31,13 +31,13 @@ from slanted.settings import ModelSettings, WeightSettings
 
 
 @dataclass(frozen=True)
-class Energies:
-    """The unweighted energies φ of a solution: each potential summed over the image.
+class Features:
+    """The features φ of a solution: each potential summed over the image, without its weight.
 
     Examples
     --------
     >>> from slanted.settings import WeightSettings
-    >>> found = Energies(seg=2, bdy1=0, bdy2=0, jct=0, crs=0, col=0, vis=0, pho=0)
+    >>> found = Features(seg=2, bdy1=0, bdy2=0, jct=0, crs=0, col=0, vis=0, pho=0)
     >>> found.total(WeightSettings(seg=3))
     6.0
     """
@@ -76,7 +76,7 @@ def energy(
     planes: Floats,
     labels: NDArray[np.integer],
     settings: ModelSettings,
-) -> Energies:
+) -> Features:
     """Evaluate a solution by the same closed forms as the factor graph.
 
     Parameters
@@ -115,8 +115,8 @@ def energy(
         lambda: boundary_cost(regions, observations, particles, settings.truncation),
         lambda: compatibility_cost(regions, particles, settings),
     )
-    jct, crs = junction_energies(regions, labels, settings)
-    return Energies(
+    jct, crs = junction_features(regions, labels, settings)
+    return Features(
         seg=float(seg.sum()),
         bdy1=float((_OWNERSHIP[labels] * boundary[:, :, 0]).sum()),
         bdy2=float(compatibility[edge, labels, 0, 0].sum()),
@@ -129,7 +129,7 @@ def energy(
     )
 
 
-def junction_energies(
+def junction_features(
     regions: Regions, labels: NDArray[np.integer], settings: ModelSettings
 ) -> tuple[float, float]:
     """Return the sums of φ_jct and φ_crs, which depend on labels only."""

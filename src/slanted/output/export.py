@@ -19,7 +19,7 @@ from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration,
 
 if TYPE_CHECKING:
     from slanted.images import Image
-    from slanted.result import Result
+    from slanted.output.result_data import ResultData
 
 CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535
@@ -39,7 +39,7 @@ class Exportable:
     baselines, and there is no depth in millimetres.
     """
 
-    result: Result
+    result: ResultData
     left: Image | None = None
     calibration: Calibration | None = None
 

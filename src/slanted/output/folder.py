@@ -49,14 +49,13 @@ from slanted.output.pictures import (
     grey_image,
     planes_legend,
 )
-from slanted.output.result_data import encode_arrays, json_text
+from slanted.output.result_data import ResultData, encode_arrays, json_text, summarise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.images import Image
     from slanted.io import Calibration
-    from slanted.result import Result
     from slanted.settings import Settings
 
 ALWAYS = ("disparity.pfm", "disparity.npy", "disparity_colour.png", SETTINGS)
@@ -158,7 +157,7 @@ def _all_or_nothing(folder: Path, stale: Sequence[str]) -> Iterator[Path]:
 
 def write_result(
     folder: Path,
-    result: Result,
+    result: ResultData,
     left: Image | None = None,
     calibration: Calibration | None = None,
     inputs: dict[str, Any] | None = None,
@@ -196,7 +195,7 @@ def write_result(
         write_ply(folder / "cloud.ply", *points)
     write_bytes(folder / ARRAYS, encode_arrays(result))
     result.settings.save(folder / SETTINGS)
-    record = {**result.summary(), "inputs": inputs or {}}
+    record = {**summarise(result), "inputs": inputs or {}}
     record["calibration"] = None if calibration is None else dataclasses.asdict(calibration)
     write_bytes(folder / RECORD, (json_text(record) + "\n").encode())
 
@@ -236,7 +235,7 @@ def disparity_picture(
     return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
 
-def pictures_of(result: Result, left: Image | None) -> dict[str, NDArray[np.uint8]]:
+def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.uint8]]:
     """Return the pictures of a result by file name, each with its legend."""
     regions, labels, confidence = result.regions, result.labels, result.confidence
     pictures = {"disparity_colour.png": disparity_picture(result.disparity)}

@@ -26,7 +26,7 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from slanted.result import Result
+    from slanted.output.result_data import ResultData
 
 TOLERANCE = 3.0
 """Pixels: over so much disparity the planes that share a vertex may spread. In Motorcycle this
@@ -152,7 +152,7 @@ def step_for(labels: Ints, most_triangles: int) -> int:
     return step
 
 
-def mesh_of(result: Result, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
+def mesh_of(result: ResultData, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
     """Return the mesh of a result; see `build_mesh`.
 
     Examples

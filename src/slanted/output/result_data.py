@@ -1,4 +1,4 @@
-"""The data of a result on disk: ``result.npz``, ``run.json`` and ``settings.toml``."""
+"""The data of a result, and its form on disk: ``result.npz``, ``run.json``, ``settings.toml``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import dataclasses
 import io
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted import __version__
 from slanted.boundary_label import BoundaryLabel
@@ -20,14 +22,66 @@ from slanted.io.names import ARRAYS, RECORD, SETTINGS
 from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
-    from slanted.inference.outcome import Iteration
-    from slanted.model.energy import Energies
+    from slanted.images.census import CensusPair
+    from slanted.inference.outcome import Inference, Iteration
+    from slanted.matching import DisparityRange
+    from slanted.matching.rectification import RectificationCheck
+    from slanted.model.energy import Features
     from slanted.regions import Regions
-    from slanted.result import Result
+    from slanted.settings import Settings
 
 EXPECTED = "the arrays of a result"
 BYTES_A_PIXEL = 40
 """Memory per pixel that reading a result takes, the graph of its segments included."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResultData:
+    """The fields of a `slanted.Result`, which describes them, and what follows from them."""
+
+    disparity: NDArray[np.float32]
+    matched: NDArray[np.float32]
+    occluded: NDArray[np.bool_]
+    regions: Regions
+    inference: Inference
+    settings: Settings
+    seconds: dict[str, float]
+    searched: DisparityRange | None = None
+    rectification: RectificationCheck | None = None
+    pixel_weights: NDArray[np.float32] | None = None
+    census: CensusPair | None = None
+
+    @property
+    def planes(self) -> NDArray[np.float64]:
+        """(n, 3) α, β, γ of each segment about its centre (paper, Eq. 1)."""
+        return self.inference.planes
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """(E,) the `slanted.BoundaryLabel` of each boundary in ``regions.edges``."""
+        return self.inference.labels
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """(n,) what another plane would cost each segment; see `slanted.inference.pcbp`."""
+        return self.inference.confidence
+
+    @property
+    def energy(self) -> float:
+        """The energy of planes and labels, Σ w φ."""
+        return self.inference.features.total(self.settings.model.weights)
+
+    @property
+    def bound(self) -> float:
+        """Proven lower bound on the energy over the last particles (with any labels)."""
+        return self.inference.bound
+
+    @property
+    def gap(self) -> float:
+        """How far the energy can be above the optimum over the last particles, as a share of it."""
+        from slanted.inference.outcome import Iteration
+
+        return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
 
 def json_text(data: Any) -> str:
@@ -43,7 +97,7 @@ def _only_finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def summarise(result: Result) -> dict[str, Any]:
+def summarise(result: ResultData) -> dict[str, Any]:
     """Return the numbers of a result, for ``run.json`` and ``--json``."""
     height, width = result.disparity.shape
     labels = np.bincount(result.labels, minlength=len(BoundaryLabel))
@@ -64,8 +118,8 @@ def summarise(result: Result) -> dict[str, Any]:
         "energy": result.energy,
         "bound": result.bound,
         "gap_percent": 100 * result.gap,
-        "features": dataclasses.asdict(result.inference.energies),
-        "energies": result.inference.energies.weighted(weights),
+        "features": dataclasses.asdict(result.inference.features),
+        "energies": result.inference.features.weighted(weights),
         "initial_energy": result.inference.initial_energy,
         "noise": result.inference.noise,
         "iterations": [dataclasses.asdict(iteration) for iteration in iterations],
@@ -76,7 +130,7 @@ def summarise(result: Result) -> dict[str, Any]:
     }
 
 
-def encode_arrays(result: Result) -> bytes:
+def encode_arrays(result: ResultData) -> bytes:
     """Return as NPZ the arrays that everything else can be computed from."""
     inference = result.inference
     stream = io.BytesIO()
@@ -156,18 +210,18 @@ def read_result(folder: Path) -> dict[str, Any]:
         ) from error
 
 
-def _features(folder: Path, record: dict[str, Any]) -> Energies:
-    from slanted.model.energy import Energies
+def _features(folder: Path, record: dict[str, Any]) -> Features:
+    from slanted.model.energy import Features
     from slanted.settings.renames import RENAMED
 
     # A potential's weight and its feature share a name, also where both were renamed; that
     # names are old is said once, when the settings are read.
     prefix, stored = "model.weights.", record.get("features", {})
     features = {RENAMED.get(prefix + k, k).removeprefix(prefix): v for k, v in stored.items()}
-    names = [field.name for field in dataclasses.fields(Energies)]
+    names = [field.name for field in dataclasses.fields(Features)]
     if set(names) != set(features):
         raise FileError(folder, "was written by another version of slanted; run it again")
-    return Energies(**{name: float(features[name]) for name in names})
+    return Features(**{name: float(features[name]) for name in names})
 
 
 def _iteration(step: dict[str, Any]) -> Iteration:

@@ -82,7 +82,7 @@ def infer_and_refine(
         regions = build_regions(label_image, evidence.left, trusted=True)
     with stage("inference"):
         count = _first_iterations(settings, rounds)
-        found = solve(terms_of(regions), iterations=count, with_energies=rounds == 0)
+        found = solve(terms_of(regions), iterations=count, with_features=rounds == 0)
     initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
         last = step == rounds
@@ -95,7 +95,7 @@ def infer_and_refine(
         with stage("inference"):
             planes = shifted_planes(planes, regions.centre)
             start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
-            found = solve(terms_of(regions), start=start, with_energies=last)
+            found = solve(terms_of(regions), start=start, with_features=last)
         if not steps:  # there were no iterations yet
             initial_energy = found.initial_energy
         steps += found.iterations

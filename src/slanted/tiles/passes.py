@@ -13,7 +13,7 @@ import numpy as np
 
 from slanted.inference.local_fit import fit_own_matches, moments_near, sampled_residuals
 from slanted.model.build import build_factor_graph
-from slanted.model.energy import Energies, energy
+from slanted.model.energy import Features, energy
 from slanted.runtime.threads import thread_limit
 
 if TYPE_CHECKING:
@@ -102,13 +102,13 @@ class Costs(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class TileEnergies(Pass):
+class TileFeatures(Pass):
     """The tile's share of the energies of a solution, without junctions."""
 
     planes: Floats
     labels: Ints
 
-    def run(self) -> Energies:
+    def run(self) -> Features:
         """Return the result of `energy`."""
         observations = self.observe(with_census=bool(self.model.weights.pho))
         labels = np.asarray(self.labels)

@@ -14,12 +14,12 @@ from slanted.inference.local_fit import fill_unknown, noise_of_residuals
 from slanted.inference.particles import propose
 from slanted.inference.terms import solver_options
 from slanted.model.build import graph_of_tables
-from slanted.model.energy import Energies, junction_energies
+from slanted.model.energy import Features, junction_features
 from slanted.model.planes import lowest_disparity
 from slanted.runtime.workers import Backend, run_each
 from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import LABELS, FactorGraph
-from slanted.tiles.passes import Costs, LocalFit, Moments, Pass, Residuals, TileEnergies, run_pass
+from slanted.tiles.passes import Costs, LocalFit, Moments, Pass, Residuals, TileFeatures, run_pass
 from slanted.tiles.tile import Tile, make_tiles, tile_data
 
 if TYPE_CHECKING:
@@ -120,13 +120,13 @@ class TiledImage:
         options = solver_options(self.settings, sweeps * SWEEPS_PER_EXCHANGE, SWEEPS_PER_EXCHANGE)
         return solve(graph, options, parts=part, incumbent=incumbent, topology=topology)
 
-    def energies(self, planes: Floats, labels: Ints) -> Energies:
+    def features(self, planes: Floats, labels: Ints) -> Features:
         """Add up the energies of tiles and of all junctions."""
-        jct, crs = junction_energies(self.regions, labels, self.settings.model)
+        jct, crs = junction_features(self.regions, labels, self.settings.model)
         total = {**dict.fromkeys(asdict(_NOTHING), 0.0), "jct": jct, "crs": crs}
-        for _, found in self._each(lambda t: (TileEnergies, (planes[t.segments], labels[t.edges]))):
+        for _, found in self._each(lambda t: (TileFeatures, (planes[t.segments], labels[t.edges]))):
             total = {name: value + getattr(found, name) for name, value in total.items()}
-        return Energies(**total)
+        return Features(**total)
 
     def _each(
         self, pass_of: Callable[[Tile], tuple[type[Pass], tuple[Any, ...]]]
@@ -163,4 +163,4 @@ def ask_each(
         yield ended.key, ended.result()
 
 
-_NOTHING = Energies(0, 0, 0, 0, 0, 0, 0, 0)
+_NOTHING = Features(0, 0, 0, 0, 0, 0, 0, 0)

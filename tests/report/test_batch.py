@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from slanted.batch.records import row_of, write_summary
-from slanted.batch.report import build_index, read_summary
 from slanted.cli import main
 from slanted.errors import FileError
 from slanted.io import write_image
+from slanted.report.batch import build_index, read_summary
 
 DONE = {"name": "day/1 & 2", "status": "done", "width": 30, "height": 20, "segments": 1234,
         "energy": 5678.4, "gap_percent": 0.125, "seconds": {"total": 1.25},

@@ -11,7 +11,7 @@ import slanted
 from slanted.cli import main
 from slanted.evaluation.metrics import evaluate
 from slanted.io import write_disparity
-from slanted.output.report import Entry, build_report, label_shares
+from slanted.report.results import Entry, build_report, label_shares
 from slanted.result_folder import ResultFolder
 from slanted.synthetic import make_scene
 
