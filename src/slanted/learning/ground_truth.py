@@ -84,8 +84,8 @@ def find_truth(
     known = _supported(regions, pixels.segments, planes)
     if not known.any():
         raise InputError(
-            f"ground truth: expected {FEWEST} known pixels, not on a line, in at least "
-            f"one segment, got none in {regions.count} segments; leave this frame out"
+            f"ground truth: expected {FEWEST} known pixels, not on a line, in one segment at "
+            f"least, got none in {regions.count} segments; leave this frame out"
         )
     kept = induced_subgraph(regions, known)
     costs = compatibility_cost(regions, planes[:, None], settings)[kept.edge_numbers, :, 0, 0]
