@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
 
 SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
-"""Settings with an option of their own; every other one is reached by its dotted name."""
+"""Settings with a short option; all others have their dotted name as option."""
 ARGUMENTS = "slanted.arguments"
 PATH = click.Path(path_type=Path)
 Command = Callable[..., Any]
@@ -94,7 +94,7 @@ json = click.option("--json", "as_json", is_flag=True, help="Print the outcome a
 def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
-    Later ones win: preset, file, ``--set``, then options by name. `more` are further short options.
+    Later ones win: preset, file, ``--set``, then named options. `more` are further short options.
     """
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
@@ -205,14 +205,14 @@ def load_calibration(
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
-    # Without a principal point the centre of the image is the best guess.
+    # Without a principal point, the centre of the image is the best guess.
     return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
 
 
 def dataset_folder(
     text: str, expected: str = "expected a dataset and its folder as in kitti2015:PATH"
 ) -> tuple[str, str]:
-    """Return the two parts of DATASET:PATH; an error starts with what was expected."""
+    """Return the two parts of DATASET:PATH; error messages start with `expected`."""
     name, colon, folder = text.partition(":")
     if not colon or not folder:
         raise click.UsageError(f"{expected}, got {text!r}")
