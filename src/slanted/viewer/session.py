@@ -138,7 +138,7 @@ class Session:
         return self._layers.get(key, name, lambda: paint_layer(self.scene, frame, name))
 
     def packed(self, key: str, kind: str, most: int) -> bytes:
-        """Return a frame's ``cloud`` or ``mesh`` of at most so many points or triangles."""
+        """Return a frame's ``cloud`` or ``mesh`` of at most `most` points or triangles."""
         frame, pack = self.frame(key), {"cloud": pack_cloud, "mesh": pack_mesh}[kind]
         return self._packed.get(key, f"{kind} {most}", lambda: pack(self.scene, frame, most))
 
