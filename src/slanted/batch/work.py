@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-_hearing = threading.Lock()
+_collecting = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _compute(
     refuse_what_does_not_fit(job.left, job.settings)
     files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
-    with _heard() as messages:
+    with _collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
         result = estimate(
             left, right, settings, previous_frame=_previous_frame(before), names=files
@@ -182,19 +182,19 @@ def _previous_frame(before: Path | None) -> PreviousFrame | None:
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
+def _collected_warnings() -> Iterator[list[str]]:
     """Collect slanted's warnings in this thread.
 
     Python has one set of filters for a whole process, and Dask may run several pairs in threads of
     one process: then only one of them collects, and the others' warnings are shown as usual.
     """
     messages: list[str] = []
-    if not _hearing.acquire(blocking=False):
+    if not _collecting.acquire(blocking=False):
         yield messages
         return
     mine, otherwise = threading.get_ident(), warnings.showwarning
 
-    def hear(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
+    def collect(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
         if threading.get_ident() == mine and issubclass(category, SlantedWarning):
             messages.append(str(message))
         else:
@@ -203,7 +203,7 @@ def _heard() -> Iterator[list[str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", SlantedWarning)
-            warnings.showwarning = hear
+            warnings.showwarning = collect
             yield messages
     finally:
-        _hearing.release()
+        _collecting.release()
