@@ -152,7 +152,7 @@ def _serve(connection: Connection, threads: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     _end_with_parent()
     limit_library_threads(threads)
-    with suppress(EOFError, OSError):  # nobody sends tasks or waits for answers any more
+    with suppress(EOFError, OSError):  # the parent has closed the pipe
         while True:
             connection.send(attempt(*connection.recv()))
 

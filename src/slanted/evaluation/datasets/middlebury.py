@@ -161,7 +161,7 @@ def _scale(truth: Path, naming: SceneNaming) -> float:
     )
     raise FileError(
         truth,
-        f"expected an official width ({sizes} pixels) to tell the disparity scale by, got {width}; "
+        f"expected an official width ({sizes} pixels) to infer the disparity scale, got {width}; "
         f"state the scale in a {SCENES_FILE} beside the scene folders.",
     )
 

@@ -21,7 +21,7 @@ NEARLY = 0.9
 """Fraction of a gain that counts as nearly all of it."""
 LITTLE = 0.15
 """Points of out-3px that matter little. In the paper, losses differ by 0.03, and one training image
-and more images by 0.11."""
+is 0.11 from more."""
 CURVED = 0.2
 """Largest fraction of the time a quadratic term may take, at the most superpixels."""
 FAR = 0.5
