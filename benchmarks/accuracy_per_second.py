@@ -4,7 +4,7 @@ python benchmarks/accuracy_per_second.py [--frames 5] [--split validation] [--th
     [--points NAME ...]
 
 Each point is run on each frame, in turns with SGBM HH (128 disparities). Time is the median ratio
-to it, errors are means over frames. "half size" halves the images, estimates, and enlarges the
+to SGBM HH, errors are means over frames. "half size" halves the images, estimates, and enlarges the
 disparity by pixel replication, times two (docs/performance.md); its time includes all of that.
 Peers are read from ``peers/`` beside the data if it is there: errors on the same frames from their
 CSV file, and times with one thread from their README.
@@ -59,7 +59,7 @@ def points(threads: int) -> dict[str, Method]:
 
 
 def half_size(left: np.ndarray, right: np.ndarray, settings: Settings) -> np.ndarray:
-    """Estimate at half the size, and return the disparity at the whole."""
+    """Estimate at half size, and return the disparity at full size."""
     height, width = left.shape[:2]
     size = (width // 2, height // 2)
     small = [cv2.resize(image, size, interpolation=cv2.INTER_AREA) for image in (left, right)]
@@ -110,7 +110,7 @@ def measure(methods: dict[str, Method], frames: Sequence[Frame]) -> dict[str, An
 
 
 def peers(frames: Sequence[Frame]) -> dict[str, Any]:
-    """Return peers' errors on the same frames, and their times by that of SGBM HH."""
+    """Return peers' errors on the same frames, and their times relative to SGBM HH."""
     folder = data_folder().parent / "peers"
     table = folder / "kitti2015.csv"
     if not table.exists():

@@ -1,4 +1,4 @@
-"""Pairs a minute of `slanted batch`: one process, two, and two Dask workers over loopback.
+"""Pairs per minute of `slanted batch`: one process, two, and two Dask workers over loopback.
 
 python benchmarks/batch_throughput.py [--frames 30] [--times 2] [--workers 2]
 
@@ -24,7 +24,7 @@ from typing import Any
 from common import SMOKE, data_folder, options, record
 
 OWN = ("record.json", "summary.csv", "summary.jsonl", "batch.lock")
-"""Files that contain times, and so differ from run to run."""
+"""Files that contain times and so differ between runs."""
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def write_manifest(root: Path, frames: int, times: int) -> Path:
 
 
 def run(manifest: Path, output: Path, options: list[str], limit: int = 0) -> dict[str, Any]:
-    """Run a batch and return how long it took."""
+    """Run a batch and return its time."""
     if limit:
         short = manifest.with_name("short.csv")
         short.write_text("".join(manifest.read_text().splitlines(keepends=True)[: limit + 1]))
@@ -108,7 +108,7 @@ def dask_cluster(root: Path, workers: int) -> Iterator[str]:
 
 
 def wait_for(process: subprocess.Popen[str], pattern: str) -> str:
-    """Wait for a line of standard error that fits a pattern, and return its group."""
+    """Wait for a line of standard error that matches a pattern, and return its group."""
     for line in process.stderr or ():
         found = re.search(pattern, line)
         if found:

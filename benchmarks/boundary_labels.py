@@ -1,11 +1,11 @@
-"""How often boundary labels are right: exact on synthetic scenes, against depth steps on KITTI.
+"""Accuracy of boundary labels: exact on synthetic scenes, against depth steps on KITTI.
 
-Synthetic: the scene's own segments, and its disparity with Gaussian noise as matches; the share of
-boundaries with the true label. KITTI: planes are fitted to the ground truth in each of our
-segments. Where both planes of a boundary are known and differ by more than 3 px on average along
-it, there is a step, and the nearer segment should occlude the other. Precision is the share of our
-occlusion labels that are such steps with the right side in front; recall is the share of steps that
-have the right label.
+Synthetic: the share of boundaries with the true label, given the scene's own segments, and its
+disparity with Gaussian noise as matches. KITTI: planes are fitted to the ground truth in each of
+our segments. Where both planes of a boundary are known and differ by more than 3 px on average
+along it, there is a step, and the nearer segment should occlude the other. Precision is the share
+of our occlusion labels that are such steps with the right side in front; recall is the share of
+steps that have the right label.
 
     python benchmarks/boundary_labels.py [--scenes 30] [--limit 20] [--preset default]
 """
@@ -28,9 +28,9 @@ from slanted.synthetic import Scene, noise_set
 
 SIGMAS = (0.0, 0.5, 1.0)
 STEP = 3.0
-"""Pixels, mean over the boundary."""
+"""Pixels; the mean step over the boundary."""
 ITERATIONS = "4"
-"""More than by default, as in all figures: given segments are not refined, which draws more."""
+"""More than the default, as for all figures: given segments miss the draws of refinement."""
 
 
 def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:
@@ -50,7 +50,7 @@ def synthetic(count: int, sigma: float, settings: Settings) -> dict[str, float]:
 
 
 def labels_of(scene: Scene, result: Result) -> np.ndarray:
-    """Return a result's labels for the scene's boundaries: `estimate` numbers segments anew."""
+    """Return a result's labels for the scene's boundaries: `estimate` renumbers segments."""
     number = np.empty(result.regions.count, np.int32)
     number[result.regions.label_image] = scene.segments
     pairs = number[result.regions.edges]

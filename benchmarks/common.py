@@ -1,7 +1,7 @@
-"""What benchmarks share: options, data, timing in turns, fresh processes, and a JSON record.
+"""Shared parts of benchmarks: options, data, timing in turns, fresh processes, a JSON record.
 
 Every script takes ``--smoke``: it then runs in a few seconds on made-up data and records nothing,
-so that a test can see that it still works.
+so that a test can check that it still works.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PEAK = """
 import json, sys
 from pathlib import Path
 {code}
-# Not getrusage: its maximum starts from that of the process that started this one.
+# Not getrusage: its maximum starts from that of the parent process.
 status = Path("/proc/self/status").read_text()
 print(json.dumps(int(status.split("VmHWM:")[1].split()[0]) / 1024))
 """
@@ -52,7 +52,7 @@ def options(text: str | None, smoke: Mapping[str, Any], **defaults: Any) -> argp
     Parameters
     ----------
     text
-        For ``--help``.
+        Description for ``--help``.
     smoke
         Values that replace the defaults under ``--smoke``.
     defaults
@@ -75,7 +75,7 @@ def options(text: str | None, smoke: Mapping[str, Any], **defaults: Any) -> argp
 
 def parse(parser: argparse.ArgumentParser, smoke: Mapping[str, Any]) -> argparse.Namespace:
     """Read the command line with a parser, which also gets the option ``--smoke``."""
-    about = "a few seconds on made-up data, to see that the script works; nothing is recorded"
+    about = "a few seconds on made-up data, to check that the script works; nothing is recorded"
     parser.add_argument("--smoke", action="store_true", help=about)
     if SMOKE:
         parser.set_defaults(**smoke)
@@ -86,7 +86,7 @@ def parse(parser: argparse.ArgumentParser, smoke: Mapping[str, Any]) -> argparse
 
 
 def data_folder() -> Path:
-    """Return the folder of KITTI and Middlebury; stop with a sentence if there is none."""
+    """Return the folder of KITTI and Middlebury; exit with a message if there is none."""
     if SMOKE:
         return _made_up_data()
     folder = Path(os.environ.get("SLANTED_DATA", ROOT.parent / "shared" / "data"))
@@ -110,7 +110,7 @@ def pair_of(frame: Frame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scene_of(pixels: float, aspect: float, **options: Any) -> Scene:
-    """Draw a synthetic pair of about so many pixels."""
+    """Draw a synthetic pair of about `pixels` pixels."""
     from slanted.synthetic import make_scene
 
     width = round(math.sqrt(aspect * pixels))
@@ -190,7 +190,7 @@ def medians(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Return the power of the size that the values grow with: a line through their logarithms."""
+    """Return the exponent of growth with size: the slope of a line through the logarithms."""
     if len(sizes) < 2 or min(values) <= 0:
         return math.nan
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
@@ -204,7 +204,7 @@ def in_new_process(code: str, *arguments: object) -> Any:
 
 
 def peak_mib(code: str, *arguments: object) -> float:
-    """Return the peak memory, in MiB, of a process that does nothing but `code`."""
+    """Return the peak memory, in MiB, of a process that runs only `code`."""
     return float(in_new_process(PEAK.format(code=code), *arguments))
 
 
@@ -212,12 +212,12 @@ def peak_mib(code: str, *arguments: object) -> float:
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     print(text, flush=True)  # noqa: T201
 
 
 def told(row: Any) -> Any:
-    """Return a result, and print it to standard error at once, as the next may take long."""
+    """Return a result, and print it to standard error at once: the next one may take long."""
     print(json.dumps(row), file=sys.stderr, flush=True)  # noqa: T201
     return row
 

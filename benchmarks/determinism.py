@@ -1,4 +1,4 @@
-"""Determinism: the same disparities and labels whatever Python, NumPy, threads and process.
+"""Determinism: the same disparities and labels with any Python, NumPy, threads and process.
 
 python benchmarks/determinism.py [PYTHON ...] [--pairs default sgbm ucm]
 
@@ -31,7 +31,7 @@ PAIRS: dict[str, dict[str, str]] = {
     "sgbm": {"segmentation.count": "60", "matching.method": "sgbm"},
     "ucm": {"segmentation.count": "60", "segmentation.method": "slic+ucm"},
 }
-"""Settings of each pair; its place here is the seed that it is drawn with."""
+"""Settings of each pair; its position here is the seed of its scene."""
 PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
 
 
@@ -133,7 +133,7 @@ def _run(python: str, inputs: Path, threads: int, output: Path, cache: Path) -> 
         "PYTHONPATH": str(ROOT / "src"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    if not SMOKE:  # which has no time to compile
+    if not SMOKE:  # a smoke run has no time to compile
         environment["NUMBA_CACHE_DIR"] = str(cache)  # no kernels of another Numba
     command = [python, __file__, "--worker", str(inputs), str(threads), str(output)]
     subprocess.run(command, env=environment, check=True)

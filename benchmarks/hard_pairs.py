@@ -24,7 +24,7 @@ from slanted.synthetic.render import hidden_in_right, sample_textures
 
 WIDTH, HEIGHT, DISPARITIES = 320, 240, 64
 PERIOD = 12.0
-"""Pixels from stripe to stripe, or over two squares: well inside the range."""
+"""Period of stripes or squares in pixels: well inside the disparity range."""
 REACH = 6
 """Pixels that a matching cost sees in each direction: census window and averaging box."""
 WRONG = 3.0
@@ -51,7 +51,7 @@ class View:
     texture: Floats
 
     def panel(self) -> Mask:
-        """Tell pixels of a rectangle on the box and of one on the ground."""
+        """Return the mask of a rectangle on the box and of one on the ground."""
         u, v, box = self.u, self.v, self.surface == 1
         face = box & (np.abs(u - 180) < 38) & (np.abs(v - 110) < 38)
         return face | (~box & (np.abs(u - 100) < 40) & (np.abs(v - 190) < 40))
@@ -59,7 +59,7 @@ class View:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two grey images, the truth (NaN: there is none), and what the right view does not see."""
+    """Two grey images, the truth (NaN: there is none), and what is hidden from the right view."""
 
     left: npt.NDArray[np.uint8]
     right: npt.NDArray[np.uint8]
@@ -78,7 +78,7 @@ def plain(view: View, _: np.random.Generator) -> tuple[Floats, Mask]:
 
 
 def noisy(paint: Paint, sigma: float) -> Paint:
-    """Add Gaussian noise to another kind."""
+    """Add Gaussian noise to another way of painting."""
 
     def painted(view: View, rng: np.random.Generator) -> tuple[Floats, Mask]:
         grey, blank = paint(view, rng)
@@ -88,17 +88,17 @@ def noisy(paint: Paint, sigma: float) -> Paint:
 
 
 def everywhere(values: Callable[[View], Floats]) -> Paint:
-    """Paint the whole scene with something that leaves the disparity open."""
+    """Paint the whole scene with a pattern that leaves the disparity ambiguous."""
     return lambda view, _: (values(view), np.ones(view.u.shape, np.bool_))
 
 
 def on_panels(values: Callable[[View], Floats]) -> Paint:
-    """Paint two rectangles with it and leave the texture around them."""
+    """Paint two rectangles with such a pattern, and keep the texture around them."""
     return lambda view, _: (np.where(view.panel(), values(view), view.texture), view.panel())
 
 
 def shading(view: View, _: np.random.Generator) -> tuple[Floats, Mask]:
-    """Waves of 6 grey levels and about 90 pixels, and nothing finer."""
+    """Paint waves of 6 grey levels and about 90 pixels, and nothing finer."""
     waves = np.sin(view.u / 15.0 + 2.0 * view.surface) + np.sin((view.u + view.v) / 22.0)
     return 128.0 + 3.0 * waves, np.zeros(view.u.shape, np.bool_)
 
@@ -111,12 +111,12 @@ def over_exposed(view: View, _: np.random.Generator) -> tuple[Floats, Mask]:
 
 
 def near_black(view: View, _: np.random.Generator) -> tuple[Floats, Mask]:
-    """Grey levels 0 to 4."""
+    """Paint with grey levels 0 to 4 only."""
     return view.texture / 64.0, np.zeros(view.u.shape, np.bool_)
 
 
 def unrelated(values: Callable[[np.random.Generator, tuple[int, ...]], Floats]) -> Paint:
-    """Paint each view with something of its own."""
+    """Paint each view with unrelated values."""
     return lambda view, rng: (values(rng, view.u.shape), np.ones(view.u.shape, np.bool_))
 
 
@@ -126,7 +126,7 @@ def flat(view: View) -> Floats:
 
 
 def stripes(view: View) -> Floats:
-    """Soft vertical stripes."""
+    """Return soft vertical stripes."""
     return 128.0 + 90.0 * np.sin(view.u * (2.0 * np.pi / PERIOD))
 
 
@@ -137,12 +137,12 @@ def checkerboard(view: View) -> Floats:
 
 
 def white_noise(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Pixels that know nothing of each other."""
+    """Return independent pixels."""
     return rng.uniform(0.0, 255.0, shape)
 
 
 def clouds(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Smooth noise, like a texture."""
+    """Return smooth noise, like a texture."""
     smooth = cv2.GaussianBlur(rng.standard_normal(shape), (0, 0), 2.5)
     return np.asarray(128.0 + 50.0 * smooth / smooth.std())
 
@@ -163,7 +163,7 @@ def wall(rng: np.random.Generator) -> list[Surface]:
 
 @dataclass(frozen=True)
 class Kind:
-    """A way to be hard: how the scene is painted, what it is, and how the right view differs."""
+    """A kind of hard pair: its painting, its surfaces, and how the right view differs."""
 
     paint: Paint
     surfaces: Callable[[np.random.Generator], list[Surface]] = ground_and_box
@@ -237,7 +237,7 @@ def score(pair: Pair, disparity: npt.NDArray[np.float32]) -> dict[str, float]:
 
 
 def percent(selected: Mask) -> float:
-    """Return the share of True, NaN of nothing."""
+    """Return the percentage of True; NaN for an empty mask."""
     return 100.0 * float(selected.mean()) if selected.size else float("nan")
 
 

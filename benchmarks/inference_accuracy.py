@@ -29,7 +29,7 @@ BY_HAND = {
     "model.weights.crs": "30",
     "model.weights.col": "20",
 }
-"""Weights as they were set by hand, before any were learned."""
+"""Hand-set weights, from before any were learned."""
 METRICS = ("out-2px", "out-3px", "out-4px", "out-5px", "D1")
 
 

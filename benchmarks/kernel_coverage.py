@@ -1,4 +1,4 @@
-"""Line coverage of the kernels, which no tool sees once they are compiled.
+"""Line coverage of the kernels, which no tool can measure once they are compiled.
 
 python benchmarks/kernel_coverage.py [--seconds 1.5] [--cut 10] [--file 120] [TESTS ...]
 
@@ -9,7 +9,7 @@ takes more than ``--file`` is ended, and the lines its tests reached before coun
 reported. The lines are those inside functions that ``@kernel`` compiles: no imports, no headers, no
 docstrings. The exit code is 1 if a test failed.
 
-It needs the package ``coverage``, which costs next to nothing from Python 3.12 on.
+It needs the package ``coverage``, whose overhead is negligible from Python 3.12 on.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ LEFT_OUT = {
 }
 CUT = "enough of it in plain Python"
 WAIT = 4
-"""A file may take this many times its CPU time, as others use the machine, but not for ever."""
+"""A file may take this many times its limit of CPU time, because others use the machine."""
 
 
 class Limits:
-    """A plugin of pytest: limits of CPU time for examples and tests, and a diary."""
+    """A pytest plugin that limits the CPU time of examples and tests, and logs outcomes."""
 
     def __init__(self, options: argparse.Namespace, watch: Any, diary: Path) -> None:
         self.seconds, self.cut = options.seconds, options.cut
@@ -74,7 +74,7 @@ class Limits:
         self.begun = 0.0
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Leave out what takes too long, and let hypothesis not shrink what a limit has cut."""
+        """Skip what takes too long, and keep Hypothesis from shrinking tests cut by a limit."""
         from hypothesis import HealthCheck, Phase, settings
 
         for item in items:
@@ -94,7 +94,7 @@ class Limits:
         items[:] = [item for item in items if item.function.__name__ not in LEFT_OUT]
 
     def _in_time(self, test: Callable[..., None]) -> Callable[..., None]:
-        """Return a test that passes over examples which come too late."""
+        """Return a test that skips examples after the time limit."""
 
         @wraps(test)
         def limited(*arguments: Any, **named: Any) -> None:
@@ -114,14 +114,14 @@ class Limits:
         return (yield from self._limited())
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Write down how a test ended, and keep the lines it reached if the process is ended."""
+        """Log how a test ended, and save the lines it reached in case the process is killed."""
         if report.failed or report.when == "call" or report.skipped:
             cut = report.skipped and CUT in str(report.longrepr)
             self._write(report.nodeid, "cut" if cut else report.outcome)
             self.watch.save()
 
     def _limited(self) -> Iterator[None]:
-        """Give up after a time of the CPU, which runs on only while this process does."""
+        """Give up after a limit of this process's CPU time."""
 
         def give_up(*_: object) -> None:
             pytest.skip(CUT)
@@ -145,7 +145,7 @@ def run_tests(tests: str, folder: Path, options: argparse.Namespace) -> int:
 
     os.chdir(ROOT)
 
-    # The system counts, and ends the process whatever it is doing.
+    # The system enforces this limit, whatever the process is doing.
     resource.setrlimit(resource.RLIMIT_CPU, (options.file, options.file + 1))
     watch = coverage.Coverage(source=[str(SOURCES)], data_file=str(folder / "lines"))
     watch.start()
@@ -215,7 +215,7 @@ def main() -> int:
 
 
 def _files(tests: list[str]) -> list[str]:
-    """Name each file of tests: folders stand for all of theirs."""
+    """Return the files of tests; a folder stands for all its files."""
     found: list[str] = []
     for name in tests:
         folder = ROOT / name

@@ -1,4 +1,4 @@
-"""Write which kernels runs call, with which types: ``src/slanted/runtime/kernel_signatures.json``.
+"""Write the kernels that runs call, with types: ``src/slanted/runtime/kernel_signatures.json``.
 
 python benchmarks/kernel_signatures.py
 

@@ -2,9 +2,9 @@
 
 python benchmarks/memory.py [--threads 1 2] [--preset default] [--pixels 80000 1000000 4000000]
 
-KITTI, Middlebury, and synthetic pairs of several sizes. "imports" is a process that only loads what
-a run needs. The peak of a stage is the most that was resident while it ran; Linux only, whose mark
-of the peak is reset when the stage starts.
+It runs KITTI, Middlebury, and synthetic pairs of several sizes. "imports" is a process that only
+loads what a run needs. The peak of a stage is the most that was resident while it ran; Linux only,
+where the peak counter is reset when the stage starts.
 """
 
 from __future__ import annotations

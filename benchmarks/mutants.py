@@ -1,12 +1,12 @@
-"""Mutation check: small faults put into the core of the model must make a test fail.
+"""Mutation testing: small faults in the core of the model must make a test fail.
 
 python benchmarks/mutants.py [--each 24] [--seed 0] [--only junctions]
 
 It draws faults at random (another comparison, another operator, another number, a statement left
-out, a condition turned round, another label in the junction tables), runs the tests of that module
+out, a negated condition, another label in the junction tables), runs the tests of that module
 with each, and prints which survived. Kernels run as plain Python (``NUMBA_DISABLE_JIT``), so
-nothing is compiled, and a fault lives in the memory of one process: no file changes. Mutants that
-cannot be told from the original are listed in `EQUIVALENT` with the reason.
+nothing is compiled, and a fault lives in the memory of one process: no file changes. Mutants
+equivalent to the original are listed in `EQUIVALENT` with the reason.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ EQUIVALENT = {
         "start[v + 1] - start[v]: Add"
     ): "room for more messages, which nobody reads",
 }
-"""Mutants that cannot be told from the original, by module, code and fault, and why."""
+"""Mutants equivalent to the original, by module, code and fault, with the reason."""
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
@@ -104,7 +104,7 @@ def _mutated(tree: ast.Module, number: int, change: Callable[[ast.AST], None]) -
 
 
 def _of_code(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk what runs: no annotations, docstrings, decorators, imports or messages of errors."""
+    """Walk executable code: no annotations, docstrings, decorators, imports or error messages."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -154,7 +154,7 @@ def _other_comparisons(node: ast.Compare) -> list[type[ast.cmpop]]:
 
 
 def _is_choice(node: ast.IfExp) -> bool:
-    """Tell ``a if a < b else b``: of two that are equal, either may be taken."""
+    """Recognise ``a if a < b else b``, where equal values make either branch right."""
     test = node.test
     if not isinstance(test, ast.Compare):
         return False
@@ -174,7 +174,7 @@ def _turn(node: ast.If | ast.IfExp) -> None:
 
 
 def _leave_out(node: ast.Expr | ast.AugAssign) -> None:
-    # In its place a statement without effect: the list that holds it is not at hand.
+    # Replaced by a statement without effect, because its parent's list is not available here.
     node.__class__ = ast.Expr
     node._fields = ("value",)
     node.value = ast.Constant(None)
@@ -192,9 +192,9 @@ def _run_tests(module: str, mutant: Mutant | None) -> None:
     import hypothesis
     import pytest
 
-    # A fault may never end; the system then ends the process, by CPU time.
+    # A fault may loop forever; the system then kills the process by its CPU time.
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    # The first failure is enough; hypothesis would look for the smallest.
+    # The first failure is enough; Hypothesis would search for the smallest.
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
     hypothesis.settings.register_profile("mutants", phases=phases, database=None, derandomize=True)
     hypothesis.settings.load_profile("mutants")
@@ -211,7 +211,7 @@ def _run_tests(module: str, mutant: Mutant | None) -> None:
 
 
 class _Finder:
-    """Gives the faulty module in place of the true one."""
+    """Imports the faulty module in place of the original."""
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant

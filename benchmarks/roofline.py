@@ -1,4 +1,4 @@
-"""How far each kernel is from what the machine can do.
+"""Speed of each kernel compared with the machine's limits.
 
 python benchmarks/roofline.py [--repeats 3] [--preset default] [--least 0.005]
 
@@ -8,11 +8,11 @@ second in a loop of fused multiply-adds in registers, with one thread, as Numba 
 The kernels: one KITTI frame is estimated with one thread, and every kernel that Python calls is
 timed; those that take less than the share ``--least`` of the run are not listed. A kernel's bytes
 are those of its arguments, each array read or written once (or the share of its rows that the
-kernel works on). Arrays that it reads twice or keeps for itself are not counted, so any
-implementation moves at least as much, though a cache is faster than copying. Operations are counted
-by the formulas in `OPERATIONS`, in lanes of 32 bits: an operation on 16 bits is half a lane. The
-roof is the larger of bytes / bandwidth and operations / rate. "percent of roof" is the time at the
-roof over the time measured.
+kernel works on). Second reads and temporary arrays are not counted, so any implementation moves at
+least as much, though a cache is faster than copying. Operations are counted by the formulas in
+`OPERATIONS`, in lanes of 32 bits: an operation on 16 bits is half a lane. The roof is the larger of
+bytes / bandwidth and operations / rate. "percent of roof" is the time at the roof over the time
+measured.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ WHOLE = {
     "slic_kernels.assign": "label_image",
     "slic_kernels.cell_sums": "features",
 }
-"""For kernels that work on some rows only: the argument whose length is the number of all rows."""
+"""For kernels that work on some rows: the argument whose length is the number of all rows."""
 UNKNOWN = ("star_kernels.star_moves", "move_kernels.move_pixels")
-"""Kernels that find out on the way which part of their arrays they use: they have no roof."""
+"""Kernels whose use of their arrays depends on the data: they have no roof."""
 
 
 def main() -> None:
@@ -116,7 +116,7 @@ def main() -> None:
 def against_roof(
     row: Mapping[str, float], seconds: float, bandwidth: float, rate: float
 ) -> dict[str, float | None]:
-    """Return what a kernel does, and its time against that of the roof."""
+    """Return a kernel's bytes, operations and time, and its time relative to the roof."""
     by_bytes = row["bytes"] / bandwidth
     by_operations = row["operations"] / rate if row["operations"] else 0.0
     return {
@@ -189,7 +189,7 @@ def _arrays(values: Any) -> Iterator[np.ndarray]:
 
 
 def copy_bandwidth(megabytes: int = 8 if SMOKE else 256, repeats: int = 7) -> float:
-    """Return bytes read and written a second by copying a large array."""
+    """Return the bytes per second read and written by copying a large array."""
     source = np.ones(megabytes << 20, np.uint8)
     target = np.zeros_like(source)
     seconds = []
@@ -214,7 +214,7 @@ def _four(x: np.float32) -> np.float32:  # pragma: no cover
 def _multiply_add(values: np.ndarray, rounds: int) -> None:  # pragma: no cover
     for _ in range(rounds):
         for k in range(values.shape[1]):
-            # Four independent chains of sixteen hide how long each step takes.
+            # Four independent chains of sixteen hide the latency of each step.
             values[0, k] = _four(_four(_four(_four(values[0, k]))))
             values[1, k] = _four(_four(_four(_four(values[1, k]))))
             values[2, k] = _four(_four(_four(_four(values[2, k]))))
@@ -222,7 +222,7 @@ def _multiply_add(values: np.ndarray, rounds: int) -> None:  # pragma: no cover
 
 
 def simd_rate(repeats: int = 7) -> float:
-    """Return lanes of 32 bits a second of multiply-adds in registers; each counts once."""
+    """Return the 32-bit lanes per second of multiply-adds in registers; each counts once."""
     values, rounds = np.ones((4, 256), np.float32), 2000
     _multiply_add(values, 1)
     seconds = []

@@ -1,8 +1,8 @@
-"""How time and memory grow: pixels, disparities, segments, particles, iterations, threads.
+"""Growth of time and memory with pixels, disparities, segments, particles, iterations, threads.
 
 python benchmarks/scaling.py [--repeats 3] [--axes pixels segments ...]
 
-Synthetic pairs, so that nothing but one quantity changes. Each time is the median of repeats in one
+Pairs are synthetic, so that only one quantity changes. Each time is the median of repeats in one
 process after a warm-up run. Peak memory is that of a fresh process, above that of a process with
 everything imported. Exponents are slopes of straight lines through the logarithms: 1 is linear.
 `scaling_pixels.py` goes beyond 2 megapixels.
@@ -65,7 +65,7 @@ def texts(axis: str, value: int) -> dict[str, str]:
     """Return the settings of a point of an axis, with one thread unless threads are the axis."""
     base = {"threads": "1", "matching.max_disparity": str(RANGE)}
     if axis == "pixels":
-        # The default number of segments stops growing at some size; here it grows on.
+        # The default number of segments stops growing at some size; here it keeps growing.
         base["segmentation.count"] = str(round(value / 400))
     else:
         base[SETTINGS[axis]] = str(value)
@@ -80,12 +80,12 @@ def peak_of(scene: Scene, settings: dict[str, str]) -> float:
 
 @cache
 def wide_scene(pixels: int) -> Scene:
-    """Draw a pair of about so many pixels, in KITTI's aspect ratio."""
+    """Draw a pair of about `pixels` pixels, in KITTI's aspect ratio."""
     return scene_of(pixels, aspect=3.3, max_disparity=RANGE - 4.0)
 
 
 def along(axis: str, repeats: int, imports: float) -> dict[str, Any]:
-    """Return the points of an axis and the exponents through them."""
+    """Return the points of an axis and the exponents fitted to them."""
     rows = []
     for value in AXES[axis]:
         scene = wide_scene(value if axis == "pixels" else PIXELS)

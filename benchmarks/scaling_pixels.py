@@ -82,7 +82,7 @@ def estimated(size: tuple[int, int], settings: list[str]) -> int:
 def run_and_watch(command: list[str], folder: str) -> tuple[str, int, float]:
     """Run a command; return what it printed, its peak resident memory in bytes, and CPU seconds.
 
-    CPU seconds say more than the clock on a machine that others use too.
+    CPU seconds are more reliable than wall time on a shared machine.
     """
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         output = process.stdout.read() if process.stdout is not None else ""
@@ -129,7 +129,7 @@ def share_wrong(found: np.ndarray, truth: np.ndarray) -> float:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the powers of the number of pixels that time and memory grow with."""
+    """Return the exponents with which time and memory grow with the number of pixels."""
     sizes = [row["megapixels"] for row in rows]
     measured = ("seconds", "cpu_seconds", "peak_gb")
     return {name: exponent(sizes, [row[name] for row in rows]) for name in measured}

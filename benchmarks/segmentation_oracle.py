@@ -1,8 +1,8 @@
-"""Oracle error of every segmentation method: the best that one plane a segment can do.
+"""Oracle error of every segmentation method: the best possible with one plane per segment.
 
 python benchmarks/segmentation_oracle.py [--limit N]
 
-N frames of each split at most.
+With ``--limit``, at most N frames of each split are measured.
 """
 
 from __future__ import annotations

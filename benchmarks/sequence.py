@@ -1,4 +1,4 @@
-"""What the last frame of a video is worth: energy, errors and time with and without it.
+"""The benefit of the previous frame in a video: energy, errors and time with and without it.
 
 python benchmarks/sequence.py [--videos 6] [--frames 6] [--steps 0.05 0.1 0.3]
 """

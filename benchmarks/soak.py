@@ -1,4 +1,4 @@
-"""Soak: hundreds of runs in one process, and a viewer that is used at random.
+"""Soak test: hundreds of runs in one process, and random requests to a viewer.
 
 python benchmarks/soak.py [--runs 500] [--actions 200]
 
@@ -29,7 +29,7 @@ from slanted.synthetic import make_scene
 
 SIZES = ((160, 120), (160, 120), (160, 120), (97, 61), (200, 150), (64, 240), (33, 32))
 MOST_KILOBYTES_A_RUN = 20.0
-"""A leak of one small array a run would be more: a disparity map of 160×120 pixels has 77 kB."""
+"""A leak of one small array per run would be more: a 160×120 disparity map takes 77 kB."""
 
 
 def usage() -> dict[str, int]:
@@ -103,7 +103,7 @@ def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
         session.close()
         listening.close()
     found = _growth(readings)
-    # Runs come and go, with threads of their own, so only the end tells whether threads are left.
+    # Runs have threads of their own, so only the end shows whether threads are left over.
     found |= {"statuses": visitor.statuses, "after": usage(), "kinds": visitor.kinds}
     found["grows"] = found["after"]["threads"] > readings[0]["threads"] or 500 in visitor.statuses
     return found
@@ -119,7 +119,7 @@ class Visitor:
         self.kinds: dict[str, int] = {}
 
     def act(self) -> None:
-        """Do one thing."""
+        """Send one random request."""
         state = self._state()
         frame = self.draw.choice(state["frames"])["key"]
         base = f"/api/frames/{frame}"

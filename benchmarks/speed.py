@@ -2,9 +2,9 @@
 
 python benchmarks/speed.py [--frames 3] [--scenes 1] [--repeats 5] [--threads 1 2] [--preset NAME]
 
-Warm: both take turns in one process and warm-up turns are dropped. Times are medians, in seconds
-and as ratios to SGBM HH with 128 disparities. Cold: the first run of a fresh process whose kernels
-are in the cache. Imports are not counted; loading kernels and touching new memory are.
+Warm: slanted and SGBM HH take turns in one process; warm-up turns are dropped. Times are medians,
+in seconds and as ratios to SGBM HH (128 disparities). Cold: the first run of a fresh process with
+cached kernels. Imports are not counted; loading kernels and touching new memory are.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ estimate(left, right, settings)
 print(json.dumps(time.perf_counter() - start))
 """
 GROUPS = {"segmentation and regions": ("segmentation", "regions")}
-"""Stages that are judged together."""
+"""Stages whose times are added up."""
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def times(frame: Frame, settings: Settings, repeats: int) -> dict[str, Any]:
-    """Return median seconds of both and their ratio, of the whole and of each stage."""
+    """Return median seconds of slanted and SGBM HH and their ratio, for the run and each stage."""
     left, right = pair_of(frame)
     runs: list[dict[str, float]] = []
     with thread_limit(settings.threads):
@@ -102,7 +102,7 @@ def summary(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def cold(frame: Frame, preset: str, threads: int) -> float:
-    """Return the seconds of the first run of a fresh process, the second such: all is cached."""
+    """Return the seconds of a fresh process's first run; an earlier process filled the cache."""
     times = [in_new_process(COLD, frame.left, frame.right, preset, threads) for _ in range(2)]
     return float(times[1])
 

@@ -1,4 +1,4 @@
-"""What a user waits for before anything happens: imports, help, the first run, a cached run.
+"""Startup times that a user waits for: imports, help, the first run, a cached run.
 
 python benchmarks/startup.py [--repeats 5] [--no-first]
 

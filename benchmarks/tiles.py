@@ -1,4 +1,4 @@
-"""Tiles against the whole on Middlebury's full-size scenes: energies, and errors at the seams.
+"""Tiles against whole images on Middlebury's full-size scenes: energies, errors at the seams.
 
 python benchmarks/tiles.py [--pixels 250000] [--scenes Aloe Art ...]
 """

@@ -1,4 +1,4 @@
-"""How soon a result of 12 megapixels can be looked at, in a real browser without a graphics card.
+"""Time until a result of 12 megapixels is visible, in a real browser without a graphics card.
 
 python benchmarks/viewer_speed.py [--scale 4] [--browser /usr/bin/chromium]
 
@@ -31,7 +31,7 @@ QUICK = {
     "rectification.check": "off",
     "tiles.above": "1000000000",
 }
-"""The planes are known, so as little inference as possible."""
+"""As little inference as possible, since the planes are known."""
 
 
 def write_large_result(folder: Path, scale: int) -> None:
@@ -49,7 +49,7 @@ def write_large_result(folder: Path, scale: int) -> None:
 
 
 def measure(folder: Path, browser: str) -> dict[str, float]:
-    """Open the result with the command and the page, and use it."""
+    """Open the result with the command and the browser, and use the page."""
     from playwright.sync_api import sync_playwright
 
     start = time.perf_counter()

@@ -1,6 +1,6 @@
-"""A rectified pair in, a dense disparity map out.
+"""From a rectified pair to a dense disparity map.
 
-Run it with two images of your own, or with none for a pair made up on the spot:
+Run it with two images of your own, or without arguments for a synthetic pair:
 
     python examples/01_first_disparity.py [LEFT RIGHT]
 """

@@ -1,7 +1,7 @@
 """Start from a disparity map of your own, here that of OpenCV's StereoSGBM.
 
-The two traps are in the middle: OpenCV's values are sixteenths of a pixel, and what it could not
-match is a number below the range, not NaN.
+Mind the two pitfalls in the middle: OpenCV's values are sixteenths of a pixel, and pixels it could
+not match have a number below the range, not NaN.
 """
 
 import cv2

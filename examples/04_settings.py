@@ -1,4 +1,4 @@
-"""Settings: a preset, changes by name, a file, and what a run remembers of them."""
+"""Settings: a preset, changes by name, a file, and the record of them in a result."""
 
 import slanted
 from slanted.synthetic import make_scene
@@ -17,4 +17,4 @@ print(f"asked for {settings.segmentation.count} segments, refined to {result.reg
 try:
     settings.with_text({"segmentation.cuont": "10"})
 except slanted.SlantedError as error:
-    print(f"a wrong name is told: {error}")
+    print(f"a misspelt name is an error: {error}")

@@ -1,4 +1,4 @@
-"""Who hides whom: the label of every boundary, and the pixels that the right view does not show."""
+"""The label of every boundary, and the pixels that are hidden from the right view."""
 
 import numpy as np
 

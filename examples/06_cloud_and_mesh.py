@@ -1,4 +1,4 @@
-"""From disparity to metres: depth, a point cloud, and a mesh that is torn where objects end.
+"""From disparity to metres: depth, a point cloud, and a mesh that is cut where objects end.
 
 Needs the extra `viewer` for GLB and OBJ: pip install 'slanted[viewer]'.
 """

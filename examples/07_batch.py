@@ -1,4 +1,4 @@
-"""Many pairs: found in a folder, run, summarised, and not run again.
+"""Many pairs: find them in a folder, run them, and skip what is already done.
 
 On the command line this is `slanted batch pairs -o results` and `--resume`.
 """
@@ -11,7 +11,7 @@ from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
 from slanted.synthetic import make_scene
 
-# Workers are processes that import this file, so everything that runs stands in a function.
+# Workers are processes that import this file, so all code is inside a function.
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
 
     pairs = find_pairs(Path("pairs"))
     settings = slanted.Settings()
-    # One worker is this very process; leave it out to have one for every core.
+    # With one worker, pairs run in this process; the default is one worker per core.
     first = run_batch(pairs, Path("results"), settings, workers=1, resume=True)
     again = run_batch(pairs, Path("results"), settings, workers=1, resume=True)
     print(f"first: {first.done} done, {first.skipped} skipped, {first.failed} failed")

@@ -1,4 +1,4 @@
-"""A video: each frame is told the planes of the one before, as further proposals.
+"""A video: the planes of each frame are further proposals for the next.
 
 On the command line this is `slanted batch FOLDER -o out --sequence`.
 """

@@ -1,7 +1,7 @@
 """A matcher of your own, in one file: sums of absolute differences over a window.
 
 A matcher gets an 8-bit pair and the range to search, and returns float32 disparities with NaN
-where it is not sure. Once it has a name, `matching.method` knows it.
+where it is not sure. Once registered, it can be named in `matching.method`.
 """
 
 import cv2
@@ -24,7 +24,7 @@ def match(left, right, searched, settings):
     best = volume.argmin(axis=0)
     disparity = (best + searched.low).astype(np.float32)
 
-    # Not sure: another disparity, not next to the best, costs nearly as little.
+    # Ambiguous: another disparity, not adjacent to the best, costs nearly as little.
     near = np.abs(np.arange(len(volume))[:, None, None] - best) <= 1
     second = np.where(near, np.inf, volume).min(axis=0)
     disparity[second < 1.1 * volume.min(axis=0)] = np.nan

@@ -12,11 +12,11 @@ from slanted.evaluation.metrics import evaluate
 from slanted.synthetic import make_scene
 
 CAP = 3.0
-"""Pixels; a point that is farther off its plane, on another surface perhaps, costs no more."""
+"""Pixels; a point farther from its plane, perhaps on another surface, costs no more."""
 
 
 def lidar_potential(rows, columns, disparities):
-    """Return the function that costs planes by how far measured points are off them."""
+    """Return a potential: the distance of measured points from each plane."""
 
     def potential(regions, planes):
         segment = regions.label_image[rows, columns]  # the segment that each point lies in
@@ -31,7 +31,7 @@ def lidar_potential(rows, columns, disparities):
     return potential
 
 
-# Little texture and much noise, so that the images alone say little; one pixel in 200 is measured.
+# Little texture and much noise make matching hard; one pixel in 200 is measured.
 scene = make_scene(320, 240, texture=12, colour_contrast=0.3, noise=6, seed=11)
 rng = np.random.default_rng(0)
 rows, columns = np.nonzero(rng.random(scene.disparity.shape) < 1 / 200)

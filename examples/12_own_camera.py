@@ -4,7 +4,7 @@
 
 FOLDER has ``board/left_00.png``, ``board/right_00.png`` and so on, both cameras' pictures of a
 chessboard with 9 × 6 inner corners and squares of 3 cm, and ``scene_left.png``,
-``scene_right.png``. Without it, pictures of virtual cameras are made, and used.
+``scene_right.png``. Without it, pictures of virtual cameras are made and used.
 """
 
 import sys
@@ -53,7 +53,7 @@ if count < 3:
 size = grey["left"].shape[::-1]
 print(f"the board was found by both cameras in {count} of {len(left_files)} pairs of pictures")
 
-# 2. Calibrate each camera, then how they stand to each other.
+# 2. Calibrate each camera, then their relative pose.
 boards = [board] * count
 own = {side: cv2.calibrateCamera(boards, points, size, None, None) for side, points in seen.items()}
 (rms_left, matrix_left, lens_left, *_), (rms_right, matrix_right, lens_right, *_) = own.values()
@@ -64,7 +64,7 @@ rms, *_, R, T, _, _ = cv2.stereoCalibrate(
 baseline = float(np.linalg.norm(T))
 print(f"errors {rms_left:.2f}, {rms_right:.2f} and {rms:.2f} px; baseline {1000 * baseline:.1f} mm")
 
-# 3. Rectify: the pictures that the same cameras would take if they were perfect and parallel.
+# 3. Rectify: make the pictures that perfect, parallel cameras in the same place would take.
 R1, R2, P1, P2, Q, *_ = cv2.stereoRectify(
     matrix_left, lens_left, matrix_right, lens_right, size, R, T, alpha=0
 )

@@ -21,7 +21,7 @@ BASELINE_METERS = 0.12
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole with distortion; `rotation` and `position` take the world to it."""
+    """A pinhole camera with distortion; `rotation` and `position` give its pose in the world."""
 
     matrix: np.ndarray
     distortion: np.ndarray
@@ -63,7 +63,7 @@ class Rectangle:
     down: np.ndarray
 
     def hit(self, camera: Camera) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the depth along each pixel's ray, infinite for a miss, and where on the patch."""
+        """Return each ray's depth, infinite for a miss, and its position on the patch."""
         rays, normal = camera.rays(), np.cross(self.right, self.down)
         along = rays @ normal
         away = (self.corner - camera.position) @ normal / np.where(along == 0, 1e-12, along)
@@ -79,7 +79,7 @@ def chessboard(camera: Camera, rotation: np.ndarray, centre: np.ndarray) -> np.n
     right, down = (SQUARE_METERS * (n + 2) * rotation[:, k] for k, n in enumerate(SQUARES))
     away, u, v = Rectangle(centre - right / 2 - down / 2, right, down).hit(camera)
     x, y = u * (columns + 2) - 1, v * (rows + 2) - 1
-    # Edges of squares as wide as a pixel, as a lens makes them: corners between pixels are kept.
+    # Edges are a pixel wide, as a lens makes them, which keeps corners exact between pixels.
     sharpness = 560 * SQUARE_METERS / np.where(np.isfinite(away), away, 1)
     waves = [np.clip(np.sin(np.pi * t) * sharpness / np.pi, -1, 1) for t in (x, y)]
     squares = 0.5 + 0.45 * waves[0] * waves[1]

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 PROCESS_BYTES = 300 * 2**20
 """Memory of a worker with all libraries and kernels loaded, before it reads an image."""
 BYTES_A_PIXEL = 250
-"""Images, census words, matches of segments and boundaries, the result and its pictures."""
+"""For images, census words, matches of segments and boundaries, the result and its pictures."""
 BYTES_A_TILED_PIXEL = 48
-"""What is kept of a whole image that is done in tiles."""
+"""For what is kept of a whole image that is processed in tiles."""
 BYTES_A_CELL = 2
-"""The summed cost of a pixel at a disparity, while a pair is matched."""
+"""For the summed cost of a pixel at a disparity, while a pair is matched."""
 AUTO_DISPARITIES = 0.25
 """Assumed disparity range, as a share of the width, where it is found from the pair."""
 
 
 def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
-    """Return an upper estimate of what a worker takes for a pair of some (height, width)."""
+    """Return an upper estimate of a worker's memory for a pair of some (height, width)."""
     from slanted.matching.census_sgm import BAND_BYTES
 
     height, width = size
@@ -56,7 +56,7 @@ def image_size(path: Path) -> tuple[int, int]:
 def header_size(path: Path) -> tuple[int, int]:
     """Return the (height, width) in the header of a file, complete or not.
 
-    Of a PNG only the first bytes are read: there may be thousands of files on a slow disk.
+    Only the first bytes of a PNG are read: there may be thousands of files on a slow disk.
     """
     with suppress(OSError, ValueError), path.open("rb") as file:
         start = file.read(24)

@@ -24,9 +24,9 @@ FOLDERS = (
     ("image_00", "image_01"),
     ("left", "right"),
 )
-"""Sibling folders whose files of one name are a pair; the first that exist are taken."""
+"""Sibling folders in which files of the same name are a pair; the first that exist are used."""
 STEMS = (("im0", "im1"), ("im2", "im6"), ("view1", "view5"))
-"""Files of Middlebury, which has a folder for each scene."""
+"""Names of the two images in Middlebury's layout, which has a folder for each scene."""
 WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 LAYOUTS = (
     "image_2/ and image_3/ (KITTI; also colored_0/1, image_0/1, left/ and right/) with files of "
@@ -38,9 +38,9 @@ RESERVED = ("failures", SUMMARY_TABLE, SUMMARY_LINES, BATCH_MARKER)
 COLUMNS = ("left", "right", "name")
 LARGEST_MANIFEST = 2**26
 DIGITS = r"\d{1,300}"
-"""A number in a name; Python does not convert numbers of many thousand digits."""
+"""A number in a name, limited in length: Python refuses to convert thousands of digits."""
 RESULT = (RECORD, ARRAYS)
-"""Files of a result, whose images are not a new pair."""
+"""Files that mark a folder as a result, whose images are not a new pair."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Pair:
     """The images. If the right one does not exist, the pair is recorded as failed."""
 
     def frame(self) -> tuple[str, int] | None:
-        """Return the sequence of the left file, and its number there, if its name has a number."""
+        """Return the sequence of the left file and its frame number, if its name has a number."""
         numbers = list(re.finditer(DIGITS, self.left.stem))
         if not numbers:
             return None
@@ -77,8 +77,8 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
     Raises
     ------
     FileError
-        If there are none, the manifest cannot be read, two pairs have one name, or it is not clear
-        which of several files belongs to a pair.
+        If no pair is found, the manifest cannot be read, two pairs have the same name, or it is not
+        clear which of several files belongs to a pair.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def output_folder(output: Path, name: str) -> Path:
     folder = output.joinpath(*parts)
     try:
         inside = folder.resolve().is_relative_to(output.resolve())
-    except (OSError, RuntimeError):  # links that go round in circles
+    except (OSError, RuntimeError):  # a cycle of links
         inside = False
     if not inside:
         raise FileError(
@@ -141,7 +141,7 @@ def _search(root: Path, output: Path | None) -> Iterator[Pair]:
     for here, folders, files in os.walk(root, onerror=_cannot_search, followlinks=True):
         base = Path(here)
         real = base.resolve()
-        # Links may form a circle, and results hold a left and a right image.
+        # Links may form a cycle, and results hold a left and a right image.
         if real in seen or (real == skipped and base != root) or set(RESULT) <= set(files):
             folders.clear()
             continue
@@ -164,7 +164,7 @@ def _cannot_search(error: OSError) -> NoReturn:
 
 
 def _images(files: Iterable[str]) -> list[str]:
-    """Return the names of images, without hidden files, which some systems put beside them."""
+    """Return the names of images, without the hidden files that some systems add."""
     return sorted(f for f in files if f.lower().endswith(SUFFIXES) and not f.startswith("."))
 
 
@@ -176,7 +176,7 @@ def _by_stem(images: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _only(folder: Path, names: list[str]) -> Path:
-    """Return the one image of a name; several are an error."""
+    """Return the only image of a name; several are an error."""
     if len(names) > 1:
         raise FileError(
             folder,
@@ -228,7 +228,7 @@ def _in_words(stem: str) -> Iterator[tuple[str, str]]:
 
 
 def _apart(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Add the name of the left image to a scene that has other scenes in its folder."""
+    """Add the left image's name to a pair whose folder would hold those of other pairs."""
     pairs = list(pairs)
     outer = {str(above) for pair in pairs for above in PurePosixPath(pair.name).parents}
     for pair in pairs:

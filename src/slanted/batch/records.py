@@ -1,7 +1,7 @@
 """Records of a batch: one beside each result, one for each failure, and the summary of all.
 
 A result and its record appear together, by one rename: whatever happens, the folder of a pair is
-complete or does not exist.
+either complete or missing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def settings_digest(settings: Settings) -> str:
 
 
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:
-    """Return a digest of the files of a pair and, in a sequence, of the frame before."""
+    """Return a digest of a pair's files and, in a sequence, of the previous frame."""
     from slanted.io.files import digest, file_digest
 
     return digest(file_digest(left), file_digest(right), before)
@@ -115,7 +115,7 @@ def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
 
 @contextmanager
 def published(output: Path, folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, which becomes `folder` when the block ends without an error.
+    """Yield a folder to write to, which becomes `folder` when the block ends without an error.
 
     A result of an earlier batch is replaced; anything else at that path is left alone.
     """
@@ -155,7 +155,7 @@ def _check_replaceable(folder: Path) -> None:
 
 
 def write_failure(output: Path, name: str, record: dict[str, Any]) -> None:
-    """Keep why a pair failed."""
+    """Record why a pair failed."""
     from slanted.output.result_data import json_text
 
     write_bytes(failure_file(output, name), json_text(record).encode())

@@ -1,4 +1,4 @@
-"""The loop over pairs: hands them to workers and counts what comes back."""
+"""The loop of a batch, which hands pairs to workers and counts their outcomes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a batch has come."""
+    """Progress of a batch."""
 
     total: int
     done: int = 0
@@ -40,7 +40,7 @@ class Tally:
     """Time since the start."""
     workers: int = 1
     threads: int = 1
-    """Number of workers, and threads of each."""
+    """Number of workers, and of threads of each."""
 
     @property
     def ended(self) -> int:
@@ -59,7 +59,7 @@ class Tally:
 
 
 Progress = Callable[[Tally, dict[str, Any] | None], None]
-"""Called at every change, with the tally and, if a pair has ended, its record."""
+"""Called at every change with the tally and, if a pair has ended, its record."""
 
 
 def run_batch(
@@ -84,22 +84,22 @@ def run_batch(
     settings
         Settings of all pairs. Unless they set threads, workers share the cores equally.
     workers
-        The most processes; by default one for each core. Fewer run if memory is short.
+        Largest number of processes; by default one per core. Fewer run if memory is short.
     scheduler
         Address of a Dask scheduler, whose workers are used instead.
     resume
-        Skip results that are there with the same settings and inputs. Without it, the folder must
-        not hold a batch.
+        Whether to skip pairs that already have a result with the same settings and inputs. If
+        false, the folder must not hold a batch.
     sequence
-        Let every frame of a numbered sequence start from the planes of the frame before.
+        Whether each frame of a numbered sequence starts from the planes of the previous frame.
     progress
         Called at every change.
 
     Raises
     ------
     FileError
-        If two pairs have one name, or the folder cannot be used, or the disk becomes full; finished
-        results are kept.
+        If two pairs have the same name, the folder cannot be used or the disk becomes full;
+        finished results are kept.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class _Loop:
 
 
 def _chains(pairs: Sequence[Pair]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return, by name, the frame before each frame of a sequence and the frame after it."""
+    """Return, by name, the previous and the next frame of each frame of a sequence."""
     sequences: dict[str, list[tuple[int, str]]] = {}
     for pair in pairs:
         frame = pair.frame()
@@ -242,7 +242,7 @@ def _backend(
 
 @contextmanager
 def _locked(output: Path, resume: bool) -> Iterator[None]:
-    """Lock the output folder for this process, and remove what a killed batch left half-written."""
+    """Lock the output folder for this process, and remove a killed batch's half-written results."""
     from slanted.output.folder import check_folder
 
     check_folder(output)
@@ -253,7 +253,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
         )
     try:
         output.mkdir(parents=True, exist_ok=True)
-        # Opened, not replaced as files are elsewhere: the lock is on this very file.
+        # Opened, not replaced as files are elsewhere, because the lock belongs to this file.
         marker = (output / BATCH_MARKER).open("ab")
     except OSError as error:
         raise FileError(output, f"cannot be written to ({error.strerror})") from error

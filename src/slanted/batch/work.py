@@ -1,4 +1,4 @@
-"""What a worker does with one pair. Jobs and outcomes are sent between processes."""
+"""The work on one pair, in a worker. Jobs and outcomes are sent between processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-_hearing = threading.Lock()
+_collecting = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Job:
     threads: int
     """Threads that this worker may use."""
     before: str | None = None
-    """In a sequence, the name of the frame before, if that one succeeded."""
+    """In a sequence, the name of the previous frame if that succeeded."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Outcome:
     status: str
     """``done``, ``skipped`` because it was done before, or ``failed``."""
     record: dict[str, Any] = field(default_factory=dict)
-    """What is recorded of it."""
+    """Its record."""
     disk_full: bool = False
-    """Whether it failed because the disk is full, so that all others will fail, too."""
+    """Whether it failed because the disk is full, so that all others will fail too."""
 
 
 def run_job(job: Job) -> Outcome:
@@ -86,8 +86,8 @@ def died(job: Job, how: str) -> Outcome:
     """Record and return the outcome of a pair whose worker died."""
     record = {"name": job.name, "left": str(job.left), "right": str(job.right)}
     error = SlantedError(
-        f"{job.left}: the worker that ran this pair died each time ({how}), perhaps for want of "
-        "memory; try it alone, with fewer --workers, or smaller"
+        f"{job.left}: the worker that ran this pair died each time ({how}), perhaps because "
+        "memory ran out; try it alone, with fewer --workers, or smaller"
     )
     return _failed(job, {**record, "versions": records.versions()}, error)
 
@@ -104,12 +104,12 @@ def _compute(
     refuse_what_does_not_fit(job.left, job.settings)
     files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
-    with _heard() as messages:
+    with _collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
         result = estimate(
             left, right, settings, previous_frame=_previous_frame(before), names=files
         )
-    # Times and threads differ from run to run, results must not: they go into the record only.
+    # Times and threads differ between runs, results must not, so they go into the record only.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
     with records.published(job.output, folder) as staging:
@@ -157,13 +157,13 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _identity(before: Path | None) -> str:
-    """Return the settings and inputs of the frame before, as one text."""
+    """Return the settings and inputs of the previous frame, as one text."""
     found = None if before is None else records.read_record(before / PAIR_RECORD)
     return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
 
 
 def _previous_frame(before: Path | None) -> PreviousFrame | None:
-    """Return the segments and planes of the frame before, from its result."""
+    """Return the segments and planes of the previous frame, from its result."""
     if before is None:
         return None
     from slanted.inference.previous_frame import PreviousFrame
@@ -182,19 +182,19 @@ def _previous_frame(before: Path | None) -> PreviousFrame | None:
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
-    """Collect slanted's warnings of this thread.
+def _collected_warnings() -> Iterator[list[str]]:
+    """Collect slanted's warnings in this thread.
 
     Python has one set of filters for a whole process, and Dask may run several pairs in threads of
-    one process: then only one of them collects, and warnings of the others are shown as usual.
+    one process: then only one of them collects, and the others' warnings are shown as usual.
     """
     messages: list[str] = []
-    if not _hearing.acquire(blocking=False):
+    if not _collecting.acquire(blocking=False):
         yield messages
         return
     mine, otherwise = threading.get_ident(), warnings.showwarning
 
-    def hear(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
+    def collect(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
         if threading.get_ident() == mine and issubclass(category, SlantedWarning):
             messages.append(str(message))
         else:
@@ -203,7 +203,7 @@ def _heard() -> Iterator[list[str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", SlantedWarning)
-            warnings.showwarning = hear
+            warnings.showwarning = collect
             yield messages
     finally:
-        _hearing.release()
+        _collecting.release()

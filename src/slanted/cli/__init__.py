@@ -1,4 +1,4 @@
-"""The command line: a thin module for each command."""
+"""The command line, with a thin module for each command."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except SlantedError as error:
         click.echo(f"slanted: error: {error}", err=True)
     except OSError as error:
-        # Errors of files are raised as FileError; this is the terminal or a pipe.
+        # File errors are raised as FileError; this one is from the terminal or a pipe.
         click.echo(f"slanted: error: output failed ({error.strerror})", err=True)
     except click.Abort:
         click.echo("slanted: interrupted", err=True)

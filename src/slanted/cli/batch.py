@@ -1,4 +1,4 @@
-"""``slanted batch``: many pairs in, a folder for each pair out."""
+"""``slanted batch``: from many pairs to a folder of results for each."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def command(
                 progress=table.update,
             )
     except KeyboardInterrupt:
-        # Workers of a cluster finish what they have begun.
+        # Workers of a cluster finish the pairs that they have begun.
         kept = count_kept(output, [pair.name for pair in pairs], settings)
         table.interrupted(f"at least {kept}" if scheduler else str(kept))
         raise

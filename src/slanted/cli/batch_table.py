@@ -19,7 +19,7 @@ LAST = 8
 
 
 class BatchTable:
-    """Shows on standard error what a batch does."""
+    """Shows the progress of a batch on standard error."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -53,7 +53,7 @@ class BatchTable:
             click.echo(f"{plural(tally.total, 'pair')}, {speed(tally)}", err=True)
 
     def interrupted(self, kept: str) -> None:
-        """Say how many pairs are kept, those included that no tally has counted yet."""
+        """Print how many pairs are kept, including those that no tally has counted yet."""
         if self._tally is not None and not self._quiet:
             text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
             click.echo(text, err=True)

@@ -109,6 +109,6 @@ def command(settings: Settings, output: Path, report: Report) -> None:
 
 
 def _note(slanted: dict[str, float], matches: dict[str, float]) -> list[str]:
-    """Explain why the matcher may have fewer small errors, and only small ones."""
+    """Explain why the matcher may have fewer errors of about a pixel, and only of those."""
     fine, large = (slanted[name] - matches[name] for name in ("out-1px-all", "out-2px-all"))
     return ["", FINE_ERRORS] if fine > 0 > large else []

@@ -1,4 +1,4 @@
-"""``slanted evaluate``: a result, or a method on a dataset, against ground truth."""
+"""``slanted evaluate``: errors of a result, or of a method on a dataset."""
 
 from __future__ import annotations
 

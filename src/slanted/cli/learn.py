@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SHORT = {f"--{name}": f"learning.{name}" for name in ("epsilon", "C", "loss")}
-"""Further settings with a short option."""
+"""Further settings that have a short option."""
 
 
 @click.command(
@@ -83,7 +83,7 @@ def _step_line(step: Step) -> str:
 
 
 def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> dict[str, Any]:
-    """Return how the weights were made; without a date, so that a repeated run is the same."""
+    """Return how the weights were made; without a date, so that a repeated run writes the same."""
     from slanted import __version__
     from slanted.learning.examples import NAMES
 

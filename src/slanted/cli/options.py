@@ -94,7 +94,7 @@ json = click.option("--json", "as_json", is_flag=True, help="Print the outcome a
 def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
-    Later ones win: preset, file, ``--set``, then options by name. `more` are further short options.
+    Later ones win: preset, file, ``--set``, then named options. `more` are further short options.
     """
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
@@ -205,14 +205,14 @@ def load_calibration(
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
-    # Without a principal point the centre of the image is the best guess.
+    # Without a principal point, the centre of the image is the best guess.
     return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
 
 
 def dataset_folder(
     text: str, expected: str = "expected a dataset and its folder as in kitti2015:PATH"
 ) -> tuple[str, str]:
-    """Return the two parts of DATASET:PATH; an error starts with what was expected."""
+    """Return the two parts of DATASET:PATH; error messages start with `expected`."""
     name, colon, folder = text.partition(":")
     if not colon or not folder:
         raise click.UsageError(f"{expected}, got {text!r}")

@@ -1,4 +1,4 @@
-"""What commands say while they work: a live line on a terminal, plain lines elsewhere.
+"""Progress of commands: a live line on a terminal, plain lines elsewhere.
 
 Progress goes to standard error and outcomes to standard output, so that ``--json`` can be piped.
 """
@@ -34,7 +34,7 @@ class Report:
             self._status.stop()
 
     def progress(self, text: str) -> None:
-        """Say what is being done now."""
+        """Show what is being done now."""
         if self._status is not None:
             self._status.update(text)
         elif not self.quiet:
@@ -52,7 +52,7 @@ class Report:
 
 
 def compile_kernels(report: Report) -> None:
-    """Compile the kernels, and say so, unless this machine has done so before."""
+    """Compile the kernels, with progress, unless this machine has done so before."""
     from slanted.runtime.compilation import cache_folder, is_warm
 
     if is_warm():
@@ -94,7 +94,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def energy_lines(summary: dict[str, Any]) -> list[str]:
-    """Return lines on the boundaries of each kind, and on how good the result provably is."""
+    """Return lines on the boundaries of each kind, and on the energy and its proven gap."""
     kinds = ", ".join(
         f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
     )

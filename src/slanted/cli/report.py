@@ -75,7 +75,7 @@ def command(
             text, shown = build_index(results[0], output.parent, title or TITLE, report.progress)
         else:
             text = build_report(map(entry, range(len(results))), title or TITLE)
-        content = text.encode(errors="backslashreplace")  # file names may be no valid text
+        content = text.encode(errors="backslashreplace")  # file names may not be valid text
         write_bytes(output, content)
     size = f"{len(content) / 1e6:.1f} MB"
     report.outcome(

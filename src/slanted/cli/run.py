@@ -1,4 +1,4 @@
-"""``slanted run``: one pair in, a folder out."""
+"""``slanted run``: from one pair to a folder of results."""
 
 from __future__ import annotations
 

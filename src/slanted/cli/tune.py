@@ -100,7 +100,7 @@ def command(
 
 
 def _space(varied: Sequence[str], file: Path | None, settings: Settings) -> tuple[Dimension, ...]:
-    """Return what varies: by the file, and by the options, which win."""
+    """Return the settings that vary, from the file and from the options, which take precedence."""
     from slanted.research.tuning.search_space import default_space, load_space, parse_space
 
     if not varied and file is None:
@@ -149,7 +149,7 @@ def _targets(
 
 
 def _assignments(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Return values by key, each of which may be given once."""
+    """Return values by key; each key may be given only once."""
     found: dict[str, str] = {}
     for key, value in options.assignments(option, texts):
         if key in found:
@@ -166,7 +166,7 @@ def _number(option: str, text: str) -> float:
 
 
 def _lines(tuning: Tuning) -> list[str]:
-    """Return tables of the rungs, of those who reached the last, and of what the winner changes."""
+    """Return tables of the rungs, of the finalists, and of what the winner changes."""
     from slanted.settings.fields import toml_value
 
     rungs = [

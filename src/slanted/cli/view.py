@@ -72,7 +72,7 @@ def command(
         if truth is not None:
             options.check_size(ground_truth, truth, image)
 
-    # Whatever can be refused is refused before a run that takes minutes.
+    # Check everything before a run that takes minutes.
     with closing(bind(host, port)) as listening:
         with Report(quiet=quiet, as_json=False) as report:
             opened, snapshots = _open(target, settings, calibration_values, report, check_truth)

@@ -1,4 +1,4 @@
-"""Error measures of a disparity map, named by their rule.
+"""Error metrics of a disparity map, each named after its rule.
 
 Benchmarks count "bad pixels" in different ways, and papers call all of them "error"; here the name
 of a metric says which rule was used and over which pixels:
@@ -157,7 +157,7 @@ def _scores(
     error = np.abs(estimate[counted] - target)
     known = ~np.isnan(error)
     known_error = error[known]
-    error[~known] = np.inf  # an outlier at every threshold
+    error[~known] = np.inf  # counts as an outlier at every threshold
     scores = {f"out-{k}px": _percent(error > k) for k in OUTLIER_THRESHOLDS}
     # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
     scores["D1"] = _percent((error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target)))

@@ -15,7 +15,7 @@ CALIBRATION = Calibration(
     baseline_meters=0.193001,
     doffs_pixels=31.086,
 )
-"""For the images at the size that scikit-image ships; the numbers are from its documentation."""
+"""Calibration at the size that scikit-image ships; the numbers are from its documentation."""
 
 
 def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:

@@ -88,9 +88,9 @@ def encode_npy(values: NDArray[Any]) -> bytes:
 
 
 def read_array_header(path: Path, stream: IO[bytes]) -> ArrayHeader:
-    """Read the header of an array of plain numbers, and leave the stream behind it.
+    """Read the header of an array of plain numbers, and leave the stream at its end.
 
-    The array is one that NumPy could make if there were enough memory.
+    NumPy could create the array if there were enough memory.
     """
     try:
         version = npy_format.read_magic(stream)
@@ -128,12 +128,12 @@ class StoredArrays:
     path
         The file.
     what
-        What was expected, for messages: "the arrays of a result".
+        What was expected, for messages, such as "the arrays of a result".
 
     Raises
     ------
     FileError
-        If it is not such an archive.
+        If the file is not an NPZ archive.
     """
 
     def __init__(self, path: Path, what: str) -> None:
@@ -183,7 +183,7 @@ class StoredArrays:
         Raises
         ------
         ValueError
-            If its header says another kind, shape or size; nothing is unpacked then.
+            If its header has another kind, shape or size; nothing is unpacked then.
         KeyError
             If there is no array of that name.
         FileError

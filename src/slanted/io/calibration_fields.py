@@ -50,7 +50,7 @@ class CalibrationFile:
         return name in self.fields
 
     def number(self, name: str) -> float:
-        """Return the one number of a field."""
+        """Return the single number of a field."""
         return float(self.matrix(name, 1)[0])
 
     def matrix(self, name: str, *shape: int) -> Matrix:
@@ -76,7 +76,7 @@ class CalibrationFile:
         return numbers.reshape(shape)
 
     def image_size(self) -> tuple[int, int] | None:
-        """Return the width and height of the images if the file says, as all but OpenCV's do."""
+        """Return the images' width and height if the file has them, as all but OpenCV's do."""
         for names in (("image_width", "image_height"), ("width", "height")):
             if all(name in self for name in names):
                 width, height = (self.number(name) for name in names)

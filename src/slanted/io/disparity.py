@@ -34,7 +34,7 @@ def read_disparity(
         (floats, NaN or +inf unknown) or ``"middlebury"`` (8-bit PNG or PGM, disparity × `scale`,
         0 unknown). ``"auto"`` decides by suffix and, for PNG, by bit depth.
     scale
-        Grey levels per pixel of disparity, for ``"middlebury"`` only, which needs it. With
+        Grey levels per pixel of disparity; required for ``"middlebury"``, and for it only. With
         ``"auto"`` it is ignored if the file turns out to be of another format.
     allow_negative
         Whether finite negative disparities are accepted; −inf never is.
@@ -96,9 +96,9 @@ def write_disparity(
     Parameters
     ----------
     path
-        The file; the format must use its suffix.
+        The file; its suffix must be one that the format uses.
     disparity
-        ``(H, W)``, pixels, NaN or +inf where unknown. Formats of floats keep negative values.
+        ``(H, W)``, pixels, NaN or +inf where unknown. Float formats keep negative values.
     format
         As in `read_disparity`. ``"auto"`` writes ``.png`` as ``"kitti"``, or as ``"middlebury"`` if
         `scale` is given.
@@ -182,7 +182,7 @@ def _to_internal(values: NDArray[Any]) -> NDArray[np.float32] | None:
     with np.errstate(over="ignore"):
         disparity = values.astype(np.float32)
     is_infinite = np.isinf(disparity)
-    # A stored infinity means unknown, but one that the conversion made is a lost value.
+    # A stored infinity means unknown; one that the conversion made is a lost value.
     if np.any(is_infinite & np.isfinite(values)):
         return None
     disparity[is_infinite] = np.nan

@@ -1,4 +1,4 @@
-"""How each disparity format turns bytes into pixels and back.
+"""Encoding and decoding of each disparity format.
 
 This module returns whatever a file stores; :mod:`slanted.io.disparity` checks whether the values
 make sense.
@@ -34,7 +34,7 @@ KITTI_SCALE = 256.0
 """Levels per pixel of disparity."""
 
 ROWS_AT_A_TIME = 256
-"""Rows rounded in float64 at once; all rows would take several times the memory of the map."""
+"""Rows rounded in float64 at a time; all rows would take several times the map's memory."""
 
 
 def known_format(name: str) -> str:
@@ -88,7 +88,7 @@ def format_of_file(path: Path, data: bytes) -> str:
 def decode(path: Path, data: bytes, format: str, scale: float) -> NDArray[Any]:
     """Return the real numbers of a map, of any shape and dtype; NaN and +inf are unknown.
 
-    `scale` is the number of grey levels per pixel of disparity, for formats of integers.
+    `scale` is the number of grey levels per pixel of disparity, for integer formats.
     """
     if format == "pfm":
         return pfm.decode(path, data)

@@ -1,4 +1,4 @@
-"""Whole files: read within limits, named by a digest, written completely or not at all.
+"""Whole files: read within limits, identified by a digest, written completely or not at all.
 
 Readers of user files get their bytes from `read_bytes`, the one place that refuses devices and
 pipes, which may never end, and files larger than what the caller expects.
@@ -47,7 +47,7 @@ def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool 
 
 
 def digest(*parts: str) -> str:
-    """Return a short digest of some texts, to name what was made from them."""
+    """Return a short digest of some texts, to identify what was made from them."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 

@@ -23,7 +23,7 @@ WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", "
 
 _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
 _LOG_LEVEL_LOCK = threading.Lock()
-_LOGGING = getattr(cv2.utils, "logging", cv2)  # where OpenCV 5 has it, and OpenCV 4
+_LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
 _SILENT = 0
 
 

@@ -1,4 +1,4 @@
-"""What a file is and what it holds, for `slanted info`."""
+"""Descriptions of files and their content, for `slanted info`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from slanted.io.names import BATCH_MARKER
 from slanted.io.texts import LARGEST_TEXT
 
 MOST_RANGED = 2**24
-"""Elements of an archive that are unpacked to find their range; zeros compress a thousandfold."""
+"""Most elements of an archive to unpack for their range; zeros compress a thousandfold."""
 MOST_ARRAYS = 40
 NAMED = {"depth.npy": "depth map of slanted: metres, NaN where unknown"}
-"""Meaning of files that only their names tell from others."""
+"""Meaning of files that only their names distinguish from others."""
 DEPTH_IMAGE = "depth.png"
 KITTI_MAPS = ("disparity.png", "disparity_filled.png")
 _ELEMENTS = {"vertex": "vertices", "face": "faces"}
@@ -37,7 +37,7 @@ _MESH_ERRORS = (
     *(struct.error, ValueError, KeyError, IndexError, TypeError, AttributeError),
     *(OverflowError, RecursionError),
 )
-"""What following the JSON of a damaged mesh can raise."""
+"""What reading the JSON of a damaged mesh can raise."""
 
 
 def describe(path: Path | str) -> dict[str, object]:
@@ -150,7 +150,7 @@ def _describe_16_bit(path: Path, samples: NDArray[Any]) -> dict[str, object]:
     if path.name == DEPTH_IMAGE:
         meaning = "depth image of slanted: millimetres, 0 where unknown"
         return {**_range(known), "known_share": share, "meaning": meaning}
-    # A camera image may have black pixels, but hardly one in a hundred.
+    # A camera image may have black pixels, but rarely one in a hundred.
     if share < 0.99 or path.name in KITTI_MAPS:
         found = _range(known / KITTI_SCALE)
         return {**found, "known_share": share, "meaning": "KITTI disparity map"}
@@ -172,7 +172,7 @@ def _describe_array(path: Path, values: NDArray[Any]) -> dict[str, object]:
 
 
 def _describe_archive(path: Path) -> dict[str, object]:
-    """Tell the shape and type of each array, and the range of those that are quickly unpacked."""
+    """Describe each array's shape and type, and its range if it is quickly unpacked."""
     arrays, left = {}, MOST_RANGED
     with StoredArrays(path, "NumPy's archive of arrays (NPZ)") as stored:
         names = stored.names()

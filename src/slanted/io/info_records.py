@@ -1,4 +1,4 @@
-"""What the texts and folders that slanted writes hold: records, summaries, tables, reports."""
+"""Descriptions of texts and folders that slanted writes: records, summaries, tables, reports."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
 
 SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
          "energy", "gap_percent", "version")  # fmt: skip
-"""Fields of the record of a result that a person wants to see."""
+"""Fields of a result's record that are shown."""
 SUMMARY_MEANING = "summary of a batch, one line for each pair"
 STATUSES = ("done", "failed", "waiting")
 GENERATOR = b'<meta name="generator" content="slanted'
-"""What `slanted.output.html` writes into its pages."""
+"""The mark that `slanted.output.html` leaves in its pages."""
 PLAIN = {
     ".toml": "settings",
     ".mtl": "material of a mesh, which names the picture of its texture",

@@ -5,7 +5,7 @@ from __future__ import annotations
 RECORD = "run.json"
 """A folder that holds this file is a result."""
 PAIR_RECORD = "record.json"
-"""What a batch adds to the result of each pair: what it was made from, when and where."""
+"""The record of a batch in each pair's folder: what it was made from, when and where."""
 ARRAYS, SETTINGS, SEGMENTS = "result.npz", "settings.toml", "segments.npy"
 LEFT, RIGHT = "left.png", "right.png"
 TRUTH, TRUTH_PICTURE = "ground_truth.pfm", "ground_truth_colour.png"
@@ -16,7 +16,7 @@ EXPORTS = {
     "mesh.obj": ("mesh.obj", "mesh.mtl", "mesh_texture.png"),
     "depth.png": ("depth.png",),
 }
-"""What a result can be exported as, and the files of each export."""
+"""The exports of a result, and the files of each."""
 BATCH_MARKER = "batch.lock"
 """A folder that holds this file is a batch."""
 SUMMARY_TABLE, SUMMARY_LINES = "summary.csv", "summary.jsonl"

@@ -1,6 +1,6 @@
 """Portable float maps (PFM) with one channel.
 
-Read here and not by OpenCV, which divides every value by the scale in the header: where that is
+OpenCV is not used, because it divides every value by the scale in the header: where that is
 0.5, OpenCV 5.0 reads a stored 3.0 as 6.0.
 """
 
@@ -22,8 +22,8 @@ _HEADER = re.compile(rb"P([fF])\s+(\S{1,40})\s+(\S{1,40})\s+(\S{1,40})(?:\r\n|\s
 def decode(path: Path, data: bytes) -> NDArray[np.float32]:
     """Return the ``(H, W)`` values as stored, top row first.
 
-    Only the sign of the header's scale counts, which is the byte order. Its size is a unit that
-    writers fill with anything (1/255 in Middlebury's files) and multiplies nothing.
+    Only the sign of the header's scale matters: it is the byte order. Writers fill in any magnitude
+    (1/255 in Middlebury's files), and nothing is multiplied by it.
     """
     width, height, scale, offset_bytes = _parse_header(path, data)
     expected_bytes, found_bytes = 4 * width * height, len(data) - offset_bytes

@@ -1,8 +1,8 @@
 """Portable anymaps (PGM and PPM), plain and binary.
 
-Decoded here and not by OpenCV, because labels and disparities must be the numbers in the file.
-OpenCV 5.0 scales plain values (of at most 9, a 3 is read as 85) but not binary ones, and accepts
-pixels above the largest value that the header allows.
+OpenCV is not used, because labels and disparities must be the numbers in the file.
+OpenCV 5.0 scales plain values (with a largest value of 9, it reads 3 as 85) but not binary ones,
+and accepts pixels above the largest value that the header allows.
 """
 
 from __future__ import annotations

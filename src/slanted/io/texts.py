@@ -1,4 +1,4 @@
-"""JSON and TOML files from anyone: parsed, or refused in one sentence."""
+"""JSON and TOML files from users: parsed, or refused with an error of one sentence."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The directory of a TIFF file: its header, and whether every byte that it names is there.
+"""The directory of a TIFF file: its header, and a check that all bytes it refers to exist.
 
 OpenCV decodes the pixels. tifffile, which scikit-image installs, was tried for both steps and does
 neither: without a further package it cannot unpack LZW, which OpenCV writes by default; and it
-mends damaged directories with a log line where a stereo method needs an error. Of 3,000 mutated
+repairs damaged directories with a log line where a stereo method needs an error. Of 3,000 mutated
 files, tifffile 2026.3.3 accepted 1,728 and logged 7,919 lines; this module accepts 684.
 """
 

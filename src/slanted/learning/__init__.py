@@ -1,9 +1,9 @@
 """Learning the weights of the energy from ground truth (paper §3.3).
 
-`ground_truth` finds planes and labels, `losses` says what wrong planes cost, `examples` tabulates
-features over particles, `objective` evaluates one image, `images` spreads them over workers, each
-the `owner` of some, `training` sums over all of them, `optimise` minimises the sum, `checkpoint`
-records every step, and `learn` does all of it.
+`ground_truth` finds planes and labels, `losses` defines what wrong planes cost, `examples`
+tabulates features over particles, `objective` evaluates one image, `images` spreads images over
+workers, which run `owner`, `training` sums over all of them, `optimise` minimises the sum,
+`checkpoint` records every step, and `learn` does all of it.
 
 The names in ``__init__.pyi`` are imported when first used, so that ``import slanted.learning`` does
 not load Numba.

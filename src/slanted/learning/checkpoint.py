@@ -44,7 +44,7 @@ class Evaluation:
     """The whole objective and its gradient."""
     sweeps: int
     seconds: float
-    """Sweeps over all images, and the time they took."""
+    """Sweeps over all images, and their wall time."""
 
 
 class Checkpoint:
@@ -53,7 +53,7 @@ class Checkpoint:
     Parameters
     ----------
     folder, identity
-        The folder, made when first written to, and what the run depends on: a checkpoint with
+        The folder, created by the first `save`, and what the run depends on: a checkpoint with
         another identity is refused.
     """
 

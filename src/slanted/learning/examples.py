@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
-"""Order of all arrays of weights and features: the paper's six, then our two."""
+"""Order of the entries of all weights and features: the paper's six, then our two."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,7 +48,7 @@ class Example:
     seg: Floats
     """(n, N) φ_seg."""
     bdy1: Floats
-    """(E, 2, N) sums of φ^TP over B_ij for the planes of i and of j, which φ_bdy1 is made of."""
+    """(E, 2, N) sums of φ^TP over B_ij for the planes of i and of j, the terms of φ_bdy1."""
     bdy2: NDArray[np.float32]
     """(E, 4, N²) φ_bdy2, in single precision: by far the largest array."""
     jct: Floats

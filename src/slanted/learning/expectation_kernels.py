@@ -1,4 +1,4 @@
-"""Numba kernels of expectations: features of edges under the beliefs of given messages."""
+"""Numba kernels for expected edge features under the beliefs of given messages."""
 
 from __future__ import annotations
 

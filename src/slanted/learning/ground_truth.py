@@ -2,7 +2,7 @@
 
 The paper learns from "depth labels" and does not say how they become planes and boundary labels.
 Here a segment's plane is a robust fit to its ground truth. Segments with too little ground truth
-are left out of learning, with every factor that touches them: labels are never invented.
+are left out of learning, as is every factor that touches them: labels are never invented.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def find_truth(
         all boundaries the labels of least φ_bdy2 + φ_jct + φ_crs together, so that few junctions
         are impossible.
     lowest
-        The disparity that the model counts from.
+        The disparity that the model takes as zero.
 
     Raises
     ------
     InputError
-        If the map has another size than the images, or no segment has enough ground truth.
+        If the map is not the size of the images, or no segment has enough ground truth.
     """
     if np.shape(disparity) != regions.label_image.shape:
         height, width = regions.label_image.shape

@@ -1,7 +1,7 @@
 """Images, each kept by one worker while weights are learned.
 
 The tables of an image take hundreds of megabytes and its messages change with every evaluation, so
-neither travels: each owner (see `slanted.runtime.workers`) keeps some images, and only weights,
+neither is sent: each owner (see `slanted.runtime.workers`) keeps some images, and only weights,
 sums and, for checkpoints, messages are exchanged.
 """
 
@@ -76,11 +76,11 @@ class Images:
 
     @property
     def count(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return sum(len(numbers) for numbers in self._numbers)
 
     def add(self, number: int, owner: int = 0) -> str:
-        """Note that an owner has an image already, and return the name of the run there."""
+        """Record that an owner already has an image, and return the name of the run there."""
         self._numbers[owner].append(number)
         return self._runs[owner]
 
@@ -110,7 +110,7 @@ class Images:
     def measure(
         self, frames: Sequence[Frame], settings: Settings, weights: Floats
     ) -> list[dict[str, float]]:
-        """Return the metrics of each frame with some weights."""
+        """Return the metrics of each frame with the given weights."""
         calls = (
             (owner, measure_frame, (frames[number], settings, weights))
             for owner, number in self._placed()
@@ -146,7 +146,7 @@ class Images:
         Raises
         ------
         SlantedError
-            If an owner died, with its images. What a function raises is raised, too.
+            If an owner died with its images. Whatever a function raises is raised here too.
         """
         keys = []
         for owner, function, arguments in calls:
@@ -160,8 +160,8 @@ class Images:
             answer = ended.pop(key)
             if answer.died:
                 raise SlantedError(
-                    f"learning: a worker died with the images it held ({answer.died}), perhaps for "
-                    "want of memory; run the same command again, which goes on from the last "
+                    f"learning: a worker died with the images it held ({answer.died}), perhaps "
+                    "because memory ran out; run the same command again to resume from the last "
                     "checkpoint, with fewer learning.workers if it happens again"
                 )
             yield answer.result()

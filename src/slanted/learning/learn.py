@@ -54,7 +54,7 @@ class Learned:
     evaluations: tuple[Evaluation, ...]
     """Evaluations of the objective, in order."""
     resumed: int
-    """How many of them came from a checkpoint."""
+    """How many evaluations came from a checkpoint."""
     images: tuple[Loaded, ...]
     """The frames, as they were before learning."""
     truth: Floats
@@ -72,7 +72,7 @@ class Learned:
 
     @property
     def objective(self) -> float:
-        """Its lowest value."""
+        """The lowest value of the objective."""
         return min(evaluation.value for evaluation in self.evaluations)
 
 
@@ -97,13 +97,13 @@ def learn_weights(
     settings
         All settings; those of the section ``learning`` say how to learn.
     checkpoint
-        Folder that is written after every step; a run that was stopped goes on from there.
+        Folder that is written after every step; a run that was stopped resumes from there.
     restart
         Whether to delete an existing checkpoint first.
     scheduler
         Address of a Dask scheduler, whose workers share the frames instead of processes.
     progress, on_step
-        Called with a sentence, and with every evaluation of the objective.
+        Called with messages for people, and with every evaluation of the objective.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def learn_weights(
 
 
 def describe_method(learning: LearningSettings) -> str:
-    """Say in words how the objective is minimised."""
+    """Describe in words how the objective is minimised."""
     if learning.epsilon == 0:
         through = " and ".join(f"{epsilon:g}" for epsilon in ANNEALING)
         return (

@@ -9,10 +9,10 @@ with G the pixels with ground truth: an estimate over all pixels of the segment.
 ℓ(e) = min(|e|, K)²; ``out-kpx`` has ℓ(e) = K² if |e| > k, else 0. So a wrong pixel costs at most
 what it can cost in φ_seg.
 
-The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which is no
-sum over segments). The scale matters: a loss of 1 per segment is nothing beside costs of hundreds.
-Learning is then a maximum-likelihood fit, which concludes from matches that are wrong in whole
-patches that matches weigh little, and over-smooths (docs/learning.md).
+The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which is not
+a sum over segments). The scale matters: a loss of 1 per segment is nothing beside costs of
+hundreds. Learning is then a maximum-likelihood fit: because matches are wrong in whole patches, it
+gives matches little weight and over-smooths (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def outlier_counts(
     planes
         (sets, M, 3) about the centres of the sets.
     threshold
-        In pixels; an error equal to it does not count.
+        Pixels; an error equal to it does not count.
     """
     sets, count, _ = planes.shape
     counts = np.zeros((sets, count))

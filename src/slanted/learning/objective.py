@@ -46,7 +46,7 @@ COUNTING = CountingNumbers(node=1.0, label=1.0)
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What an image contributes at some weights, after its messages have been improved."""
+    """What an image contributes at given weights, after its messages have been improved."""
 
     value: float
     """f(w, λ)."""
@@ -73,7 +73,7 @@ class Workspace:
 
 
 class ImageObjective:
-    """f of one example; the messages are kept from one evaluation to the next.
+    """The loss f of one example; its messages are kept from one evaluation to the next.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class ImageObjective:
         sweeps
             Largest number of sweeps; 0 leaves the messages as they are.
         tolerance
-            Stop when the dual rises in a sweep by at most this share of itself.
+            Stop when the dual rises in a sweep by at most this fraction of itself.
         """
         weights = np.asarray(weights, np.float64)
         solver = (_Soft if epsilon > 0 else _Hard)(self, weights, float(epsilon))
@@ -164,7 +164,7 @@ class _Soft(_Solver):
         super().__init__(objective, weights, epsilon)
         edges, labels, pairs = self.example.bdy2.shape
         graph = self.example.graph(weights, objective._no_tables)
-        # Weights that are not finite must make a dual that is not: the trainer reports it.
+        # Weights that are not finite must give such a dual, which the trainer reports.
         self.problem = build_problem(graph, COUNTING, check=False)
         self.reduced = objective._workspace.take("reduced", (edges, pairs))
         self.shift = np.empty(edges)

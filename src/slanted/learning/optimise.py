@@ -1,7 +1,7 @@
 """Minimising the objective over non-negative weights.
 
 Optimisers see scaled weights v ≥ 0 and a function that returns value and gradient. They are
-deterministic: given the same values they ask for the same points. Checkpoints rely on that.
+deterministic: given the same values, they ask for the same points. Checkpoints rely on that.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from slanted.runtime.arrays import Floats
 
 Function = Callable[[Floats], tuple[float, Floats]]
 Interleaved = Callable[[Floats, int], tuple[float, Floats]]
-"""A `Function` that is also told how many sweeps to do first."""
+"""A `Function` that also takes the number of sweeps to do first."""
 
 RESTARTS = 3
-"""How often L-BFGS-B is started again after a failed line search."""
+"""How often L-BFGS-B is restarted after a failed line search."""
 ARMIJO = 1e-4
 HALVINGS = 30
 PATIENCE = 5
@@ -93,7 +93,7 @@ def minimise_lbfgs(
     limit
         Largest number of evaluations.
     tolerance
-        Stop when the value falls by less than this share of itself.
+        Stop when the value falls by less than this fraction of itself.
 
     References
     ----------
@@ -205,7 +205,7 @@ def refuse_zero(weights: Floats) -> None:
     """Raise an error if all weights have vanished."""
     if not np.any(weights > VANISHING):
         raise InputError(
-            "weights: expected one above zero, but learning drove all to zero: no feature tells "
-            "ground truth from the other planes; check the ground truth's scale and sign, or "
+            "weights: expected one above zero, but learning drove all to zero: no feature "
+            "separates ground truth from other planes; check the ground truth's scale and sign, or "
             "lower learning.C"
         )

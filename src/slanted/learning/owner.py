@@ -1,4 +1,4 @@
-"""Functions that run at an owner of images: see `slanted.learning.images`."""
+"""Functions that run in a worker that owns images; see `slanted.learning.images`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Arrays = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A frame as loaded, with the result of the weights before learning."""
+    """A frame as loaded, with its result before learning."""
 
     name: str
     """The frame's name."""
     segments: int
     segments_with_truth: int
     edges: int
-    """Numbers of segments, and of segments and boundaries that take part."""
+    """Numbers of segments, and of the segments and boundaries that are learned from."""
     features: tuple[float, ...]
     """φ(gt), in the order of `slanted.learning.examples.NAMES`."""
     errors: dict[str, float]
@@ -137,6 +137,6 @@ def _objective(run: str, number: int) -> ImageObjective:
     if run not in _runs or number not in _runs[run].objectives:
         raise InputError(
             f"image {number}: expected it in this process, but it is gone: a worker was restarted; "
-            "run the same command again, which goes on from the last checkpoint"
+            "run the same command again to resume from the last checkpoint"
         )
     return _runs[run].objectives[number]

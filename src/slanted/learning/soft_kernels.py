@@ -1,10 +1,10 @@
-"""Numba kernels of soft messages (ε > 0) over edge tables that change with the weights.
+"""Numba kernels for soft messages (ε > 0) over edge tables that change with the weights.
 
 They do what `slanted.solver.node_kernels` and `slanted.solver.label_kernels` do, with all counting
 numbers 1 and τ = ε, in a tenth of the time: exp(−θ/τ) is tabulated once for many sweeps, so that a
 sweep consists of products. A sum of products below `FAINT` may have lost terms to underflow and is
-computed again from the costs themselves, in logarithms. Entries of a table are at most 1, so what a
-larger sum can lack is below 1e-100 of it: both ways agree up to rounding.
+computed again from the costs themselves, in logarithms. Entries of a table are at most 1, so a
+larger sum has lost less than 1e-100 of itself, and both ways agree up to rounding.
 
 The cost of label o and particles a, b of an edge is w_bdy1 φ_bdy1 + w_bdy2 φ_bdy2. As elsewhere, a
 pair (a, b) has the flat index a N + b.

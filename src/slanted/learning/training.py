@@ -27,11 +27,11 @@ SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0, 1.0])
 
 @dataclass(frozen=True)
 class Step:
-    """An evaluation and how far the run has come, for progress reports."""
+    """An evaluation and the progress of the run, for reports."""
 
     number: int
     most: int
-    """Number of the evaluation, from 1, and the most that there can be."""
+    """Number of the evaluation, from 1, and the largest possible number."""
     evaluation: Evaluation
     """The evaluation."""
     lowest: float
@@ -56,7 +56,7 @@ class Training:
     tolerance
         Relative rise of the dual at which sweeps stop.
     most
-        The most evaluations that there can be, to estimate the time left.
+        The largest possible number of evaluations, to estimate the time left.
     progress
         Called after each evaluation.
     """
@@ -100,8 +100,8 @@ class Training:
             asked = (tuple(weights.tolist()), epsilon, sweeps)
             if (found.weights, found.epsilon, found.max_sweeps) != asked:
                 raise InputError(
-                    f"checkpoint: expected the same step {number + 1} as this run's, got another: "
-                    "it was written by other versions of the packages; start anew with --restart"
+                    f"checkpoint: expected step {number + 1} of this run, got another: it was "
+                    "written with other versions of the packages; start anew with --restart"
                 )
             self.evaluations.append(found)
         else:

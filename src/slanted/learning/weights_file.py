@@ -17,7 +17,7 @@ from slanted.settings.tree import ORIGIN
 
 HEAD = """\
 # Weights learned by `slanted learn`, for --settings. The least energy does not depend on their
-# scale; here the first that is not zero is 1. The table [learned] tells how they were made.
+# scale; here the first that is not zero is 1. The table [learned] says how they were made.
 """
 
 

@@ -1,6 +1,6 @@
 """Charts of numbers, laid out once and drawn as SVG for pages or as pixels for folders.
 
-No plotting library: three kinds of chart are all that slanted draws, and every run draws one.
+No plotting library is needed: slanted draws only three kinds of chart, one of them in every run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from slanted.inference.outcome import Inference
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+"""Okabe and Ito's colours, which colour-blind readers can distinguish."""
 INK, FAINT, PAPER = "#1d2733", "#dfe4ea", "#ffffff"
 WIDTH, HEIGHT = 680, 400
 LETTERS, HEADING = 12, 14
 """Sizes of text, in pixels."""
 LETTER_WIDTH = 0.62
-"""Mean width of a letter as a share of its size; an estimate, since fonts differ."""
+"""Mean width of a letter relative to its size; an estimate, since fonts differ."""
 ROW, GAP = 18, 10
 """Height of a line of text or a bar, and the space around things, in pixels."""
 LONGEST_NAME = 44
@@ -41,10 +41,10 @@ Scale = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Series:
-    """Numbers that belong together: `y` at the places `x`, or for the bars of those names.
+    """A data series: `y` at the positions `x`, or for the bars with those names.
 
-    A `y` that is not finite is left out. `quoted` numbers are somebody else's; they get the colour
-    of the series before them, dashed or hollow.
+    A `y` that is not finite is left out. `quoted` numbers come from a publication; they get the
+    colour of the series before them, dashed or hollow.
     """
 
     name: str
@@ -253,7 +253,7 @@ def _span(values: Iterable[float], pad: float) -> tuple[float, float]:
 
 
 def _scale(span: tuple[float, float], start: float, end: float) -> Scale:
-    """Return what puts values of a span between two pixels."""
+    """Return the function that maps values of a span to positions between two pixels."""
     low, high = span
     return lambda value: start + (end - start) * (value - low) / (high - low)
 

@@ -26,7 +26,7 @@ MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 TEXTURE_QUALITY = 92
 MOST_TEXTURE = 8192
-"""Most pixels along a side that every graphics card takes."""
+"""Largest side, in pixels, of a texture that every graphics card accepts."""
 GLTF_FROM_CAMERA = np.array([1, -1, -1], np.float32)
 """glTF asks for Y up and Z towards the viewer; the camera's Y is down and its Z forward."""
 
@@ -60,7 +60,7 @@ class Exportable:
         return rgb_or_grey(self.left, self.result.disparity.shape)
 
     def mesh(self) -> PlaneMesh:
-        """Return the mesh without what has no depth; an InputError if nothing has any."""
+        """Return the mesh of all parts that have a depth; raise an InputError if none has."""
         mesh = mesh_of(self.result).in_front(self.cameras)
         if not len(mesh.faces):
             raise InputError(
@@ -71,7 +71,7 @@ class Exportable:
 
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:
-    """Return what can be exported; depth in millimetres needs a calibration."""
+    """Return the names of possible exports; depth in millimetres needs a calibration."""
     return tuple(name for name in EXPORTS if calibrated or name != "depth.png")
 
 
@@ -183,7 +183,7 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
-    """Return a Pillow image that was read from a file of that format, so that it is stored so."""
+    """Return a Pillow image read from a file of that format, which makes trimesh store it so."""
     pillow = _require("PIL.Image", "pillow", "textures")
     image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))

@@ -68,7 +68,7 @@ OPTIONAL = (
     *(LEFT, RIGHT, TRUTH, TRUTH_PICTURE),
     *(file for files in EXPORTS.values() for file in files),
 )
-"""Files that only some runs write; one left from an earlier run would not fit the new result."""
+"""Files that only some runs write; one left by an earlier run would not match the new result."""
 
 
 def check_folder(folder: Path) -> None:
@@ -212,7 +212,7 @@ def write_maps(folder: Path, name: str, disparity: NDArray[np.float32]) -> None:
 def write_matched(
     folder: Path, matched: NDArray[np.float32], settings: Settings, seconds: dict[str, float]
 ) -> None:
-    """Write a matcher's own map, with its holes and with them filled."""
+    """Write a matcher's own map, with holes and filled."""
     from slanted.matching.interpolation import interpolate_background
 
     filled = interpolate_background(matched)
@@ -241,7 +241,7 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
     pictures = {"disparity_colour.png": disparity_picture(result.disparity)}
     energy = draw_picture(energy_chart(result.inference))
     if result.disparity.size > result.settings.tiles.above:
-        # The others would take more memory than the run did, and no screen shows as much.
+        # The others would take more memory than the run, and no screen is that large.
         return {**pictures, "energy.png": energy}
     if left is not None:
         segments = paint_regions(left, regions)

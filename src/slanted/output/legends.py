@@ -19,7 +19,7 @@ FRAME: Colour = (150, 150, 150)
 PAPER = 255
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 DESIGN_WIDTH = 760
-"""Width of a picture at which letters have their plain size; they grow with wider pictures."""
+"""Picture width at which letters have their base size; they grow with wider pictures."""
 MOST_TICKS = 6
 
 
@@ -50,7 +50,7 @@ class Legend:
 
 
 def nice_ticks(low: float, high: float, most: int = MOST_TICKS) -> list[float]:
-    """Return at most so many round numbers between two ends, 1, 2 or 5 × a power of ten apart."""
+    """Return at most `most` round numbers between two ends, 1, 2 or 5 × a power of ten apart."""
     span = high - low
     if not span > 0:
         return [low]
@@ -94,7 +94,7 @@ def draw_legend(legend: Legend, width: int) -> Picture:
 
 
 class _Strip:
-    """Rows of things from left to right, broken where the width ends."""
+    """Rows of items from left to right, wrapped at the width."""
 
     def __init__(self, width: int) -> None:
         self.width = width

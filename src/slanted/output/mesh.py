@@ -1,15 +1,15 @@
-"""The planes of a result as one mesh, joined where surfaces go on and cut where they end.
+"""The planes of a result as one mesh, joined where surfaces continue and cut where they end.
 
 The mesh is exact in the image: every triangle lies inside one segment, its vertices are corners of
 pixels, or lie where a plane leaves the range of disparities or comes too close to infinity. Two
 neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no triangle
-crosses an occlusion boundary, and segments one of which hides the other share no vertex.
+crosses an occlusion boundary, and two segments of which one hides the other share no vertex.
 
 Planes of neighbours agree only roughly where they meet. A vertex that they share lies at the mean
 of their disparities; if these differ by more than a tolerance, the mesh is split there whatever
 the label says. So no vertex is further than the tolerance from the plane of a triangle that it
-belongs to, and vertices of one segment alone lie on its plane; inside a segment, from a pixel off
-its outline on, the mesh is the plane.
+belongs to, and vertices of one segment alone lie on its plane; farther than a pixel inside a
+segment's outline, the mesh is the plane.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from slanted.output.result_data import ResultData
 
 TOLERANCE = 3.0
-"""Pixels: over so much disparity the planes that share a vertex may spread. In Motorcycle this
+"""Pixels of disparity by which planes that share a vertex may differ. In Motorcycle this
 splits the mesh on 1 in 100 of the coplanar sides of pixels."""
 LEAST_DISPARITY = 0.5
-"""Pixels above that of infinity: what is further away has no depth to speak of."""
+"""Pixels above the disparity of infinity; anything farther has no usable depth."""
 ASSUMED_BASELINE = 1.0
 
 
@@ -51,7 +51,7 @@ class PlaneMesh:
     """(F,) the segment that each triangle lies in."""
 
     def positions(self, calibration: Calibration) -> NDArray[np.float32]:
-        """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth has no bound."""
+        """Return (V, 3) X right, Y down, Z forward, metres; NaN where the depth is unbounded."""
         u, v = self.corners.T
         return calibration.positions(u, v, self.disparity, LEAST_DISPARITY - 2 * NEAR)
 
@@ -60,7 +60,7 @@ class PlaneMesh:
         return ((self.corners + 0.5) / (width, height)).astype(np.float32)
 
     def in_front(self, calibration: Calibration) -> PlaneMesh:
-        """Return the mesh without what is too close to infinity, as the sky is."""
+        """Return the mesh without the parts too close to infinity, such as the sky."""
         least = LEAST_DISPARITY - calibration.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
@@ -87,14 +87,14 @@ def build_mesh(
     Parameters
     ----------
     regions, planes, labels
-        The segments; (n, 3) about their centres; (E,) of their boundaries.
+        The segments, their planes (n, 3) about their centres, and the labels (E,) of boundaries.
     tolerance
         Pixels of disparity; see the module.
     lowest, highest
         Planes that leave this range are cut off at its end, as in a result's disparity map.
     step
-        Outlines follow squares of so many pixels a side, which makes for fewer triangles; vertices
-        lie on the same planes. 1 is exact.
+        Outlines follow squares with sides of this many pixels, which gives fewer triangles;
+        vertices lie on the same planes. 1 is exact.
     """
     from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
     from slanted.output.mesh_kernels import fill_mesh
@@ -135,12 +135,12 @@ def coarse_labels(labels: Ints, step: int) -> Ints:
     rows = np.minimum(np.arange(step // 2, height + step // 2, step), height - 1)
     columns = np.minimum(np.arange(step // 2, width + step // 2, step), width - 1)
     coarse = np.ascontiguousarray(labels[np.ix_(rows, columns)])
-    coarse.setflags(write=False)  # as the full ones are: kernels are compiled for one kind alone
+    coarse.setflags(write=False)  # as the full ones are: kernels are compiled for read-only arrays
     return coarse
 
 
 def step_for(labels: Ints, most_triangles: int) -> int:
-    """Return the least step whose mesh has at most so many triangles."""
+    """Return the least step whose mesh has at most `most_triangles`."""
     from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
 
     step, largest = 1, max(labels.shape)

@@ -1,4 +1,4 @@
-"""Kernels of the mesh: the corners of pixels that are its vertices.
+"""Kernels that find the vertices of the mesh among the corners of pixels.
 
 Outlines of segments run between pixels, along the lattice of pixel corners. Corner (x, y) is the
 upper left one of pixel (x, y); the four pixels around it are numbered

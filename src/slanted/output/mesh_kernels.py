@@ -1,4 +1,4 @@
-"""Kernels of the mesh: which segments share a vertex, and triangles between vertices.
+"""Kernels that decide which segments share a vertex, and make triangles between vertices.
 
 Corners and the pixels around them are as in `slanted.output.mesh_corner_kernels`.
 """
@@ -42,7 +42,7 @@ def _may_join(
     tolerance: float,
     kinds: Starts,
 ) -> bool:
-    """Return whether two groups of pixels agree in disparity and none hides the other."""
+    """Return whether two groups of pixels agree in disparity and neither hides the other."""
     lowest, highest = np.inf, -np.inf
     for k in range(4):
         if cells[k] != OUTSIDE and (group[k] == one or group[k] == other):
@@ -64,7 +64,7 @@ def join_corner(
 
     Neighbours whose boundary is coplanar or a hinge are joined, those with the smallest difference
     of planes first, unless a group would then span more than `tolerance` pixels of disparity or
-    hold two segments one of which hides the other.
+    hold two segments of which one hides the other.
 
     Parameters
     ----------
@@ -216,17 +216,17 @@ def fill_mesh(
     Parameters
     ----------
     labels, centre, planes
-        Of the segments.
+        Label image, centres and planes of the segments.
     is_vertex
         From `find_vertices`.
     grid
-        Pixels of the image along a side of one of `labels`, and the image's width and height.
+        Image pixels per side of an entry of `labels`, and the image's width and height.
     adjacency
         `adjacency_start`, `adjacency_other` and `adjacency_edge` of the regions.
     kinds_of_edges
         Label of each edge.
     tolerance
-        Pixels of disparity over which planes that share a vertex may spread.
+        Pixels of disparity by which planes that share a vertex may differ.
     vertices
         Out: (V, 2) corners and (V,) disparities, long enough.
     faces, segments

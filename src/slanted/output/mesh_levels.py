@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from slanted.runtime.arrays import Floats, Ints
 
 NEAR = 1e-6
-"""Pixels of disparity within which a vertex is on the level: no slivers are cut off."""
+"""Pixels of disparity within which a vertex counts as on the level, to avoid slivers."""
 
 Triangles = tuple[Floats, Floats, Ints, Ints]
 """Corners, disparities, faces and segments, as in `slanted.output.mesh.PlaneMesh`."""
 
 
 def cut_at(mesh: Triangles, level: float) -> Triangles:
-    """Return triangles none of which has vertices on both sides of a level.
+    """Cut triangles so that none has vertices on both sides of a level.
 
     Two triangles that share an edge share the vertex at which the level crosses it.
     """
@@ -33,7 +33,7 @@ def cut_at(mesh: Triangles, level: float) -> Triangles:
         return mesh
     on_level = crosses & (sides == 0).any(axis=1)
     apart = crosses & ~on_level
-    # Of three vertices off the level one is alone on its side; of two, the third is on the level.
+    # With three vertices off the level, one is alone on its side; with two, the third is on it.
     alone = sides[apart] == -np.sign(sides[apart].sum(axis=1, keepdims=True))
     lone, after, before = _turned(faces[apart], alone.argmax(axis=1)).T
     still, right, left = _turned(faces[on_level], (sides[on_level] == 0).argmax(axis=1)).T
@@ -56,7 +56,7 @@ def cut_at(mesh: Triangles, level: float) -> Triangles:
 
 
 def _turned(faces: Ints, first: NDArray[np.int64]) -> Ints:
-    """Return triangles that start at another of their vertices; their fronts stay fronts."""
+    """Return triangles that start at another of their vertices and keep their orientation."""
     places = (first[:, np.newaxis] + np.arange(3)) % 3
     return np.take_along_axis(faces, places, axis=1)
 

@@ -26,7 +26,7 @@ LABEL_COLOURS = {
     "left (above) in front": (213, 94, 0),
     "right (below) in front": (86, 180, 233),
 }
-"""Colours of boundaries, from Okabe and Ito's set, which colour-blind readers can tell apart."""
+"""Colours of boundaries, from Okabe and Ito's set, which colour-blind readers can distinguish."""
 
 
 def paint_boundaries(
@@ -96,7 +96,7 @@ def shown_labels(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.int6
 def _across(regions: Regions) -> NDArray[np.float64]:
     """Return (2, E) how far right of and below the first segment the second lies.
 
-    Measured at the boundary, because segments may bend round each other and their centres mislead.
+    It is measured at the boundary: segments may bend around each other, so centres would mislead.
     """
     edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
     pixels = regions.boundary_pixels

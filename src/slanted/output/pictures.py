@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 UNKNOWN_COLOUR = (0, 0, 0)
 NO_RIVAL_COLOUR = (235, 235, 235)
-"""The colour of segments that no other plane was ever drawn for."""
+"""The colour of segments for which no other plane was ever drawn."""
 STEEP = 0.3
 """Slope in full colour, in pixels of disparity per pixel."""
 MANY_PIXELS = 1_000_000
@@ -47,11 +47,11 @@ ERROR_COLOURS = np.array(
     ],
     np.uint8,
 )
-"""ColorBrewer's RdYlBu: blue below 3 px, warm above, which colour-blind readers can tell apart."""
+"""ColorBrewer's RdYlBu: blue below 3 px, warm above, which colour-blind readers can distinguish."""
 
 
 def grey_image(shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return (H, W, 3) grey, for where the left image is missing."""
+    """Return an (H, W, 3) grey image, in place of a missing left image."""
     return np.full((*shape[:2], 3), 128, np.uint8)
 
 
@@ -81,7 +81,7 @@ def colour_disparity(
 
 def disparity_scale(disparity: NDArray[np.float32]) -> tuple[float, float]:
     """Return the ends of a map's own scale: its 1 % and 99 % quantiles, in pixels."""
-    # The quantiles of a million pixels are as good, and are found sooner.
+    # The quantiles of a million pixels are as good, and faster to compute.
     some = disparity.reshape(-1)[:: max(1, disparity.size // MANY_PIXELS)]
     known = some[np.isfinite(some)]
     if not known.size:

@@ -146,7 +146,7 @@ def encode_arrays(result: ResultData) -> bytes:
         labels=inference.labels,
         initial_planes=inference.initial_planes,
         confidence=inference.confidence,
-        # These follow from the others and are there for users; only the last two are read back.
+        # These follow from the others and are written for users; only the last two are read back.
         disparity=result.disparity,
         occluded=result.occluded,
         edges=result.regions.edges,
@@ -214,8 +214,8 @@ def _features(folder: Path, record: dict[str, Any]) -> Features:
     from slanted.model.energy import Features
     from slanted.settings.renames import RENAMED
 
-    # A potential's weight and its feature share a name, also where both were renamed; that
-    # names are old is said once, when the settings are read.
+    # A potential's weight and feature share a name, even where both were renamed; the warning about
+    # old names comes once, when the settings are read.
     prefix, stored = "model.weights.", record.get("features", {})
     features = {RENAMED.get(prefix + k, k).removeprefix(prefix): v for k, v in stored.items()}
     names = [field.name for field in dataclasses.fields(Features)]
@@ -270,7 +270,7 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
 def only_inside(folder: Path, *names: str) -> None:
     """Refuse files of a result that are links to somewhere else.
 
-    A folder from a stranger must not lead to files of this machine.
+    A folder from elsewhere must not lead to other files of this machine.
     """
     for name in names:
         try:

@@ -22,7 +22,7 @@ from slanted.output.result_data import only_inside
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
-"""Most pixels across the picture of a pair."""
+"""Largest width of a pair's picture, in pixels."""
 NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
            "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
            "seconds": "{:.1f}"}  # fmt: skip
@@ -67,7 +67,7 @@ def build_index(
 ) -> tuple[str, list[str]]:
     """Return the page, and the names of its pairs.
 
-    Links are relative to the folder `beside`, in which the page will lie. `progress` is called
+    Links are relative to `beside`, the folder that the page is written to. `progress` is called
     with the name of each pair.
     """
     rows = read_summary(folder)
@@ -116,6 +116,6 @@ def _thumbnail(place: Path) -> str:
     only_inside(place, PICTURE)
     try:
         picture = as_rgb8(check_image(PICTURE, read_image(place / PICTURE)))
-    except FileError:  # a damaged picture must not spoil the report
+    except FileError:  # a damaged picture must not stop the report
         return ""
     return html.image(jpeg(picture, THUMBNAIL), "disparity", html.JPEG)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "Slanted-plane stereo: results"
 MOST_WIDTH = 960
-"""Most pixels across a picture; wider ones are made smaller."""
+"""Largest width of a picture in pixels; wider ones are made smaller."""
 ERRORS = {
     "out-1px-all": ">1 px %",
     "out-2px-all": ">2 px %",
@@ -34,8 +34,8 @@ ERRORS = {
 }
 """The metrics that are shown, and their names in tables."""
 GUIDE = (
-    "matched: pixels for which the matcher found a disparity; gap: how far the energy can at most "
-    "be above the optimum over the planes considered. "
+    "matched: pixels for which the matcher found a disparity; gap: the most by which the "
+    "energy can exceed the optimum over the planes considered. "
 )
 ERROR_GUIDE = (
     ">k px: pixels off by more than k px; D1: pixels off by more than 3 px and 5 %; epe: mean "

@@ -1,1 +1,1 @@
-"""How code is run: kernels and their cache, threads, workers, memory."""
+"""Execution of code: kernels and their cache, threads, workers, memory."""

@@ -1,4 +1,4 @@
-"""The kinds of arrays that functions and kernels take."""
+"""Array types that functions and kernels take."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 """Grey values, colours, costs and states."""
 Flags = NDArray[np.bool_]
-"""Masks, and one yes or no for each segment."""
+"""Masks, and one flag for each segment."""
 Ints = NDArray[np.int32]
-"""Numbers of segments, edges, labels and pixels; a label image is one."""
+"""Numbers of segments, edges, labels and pixels; label images have this type."""
 Starts = NDArray[np.int64]
-"""Where each set begins in an array that holds many sets one after the other, and counts."""
+"""Offsets of the sets in an array that holds many, one after the other; also counts."""
 Floats = NDArray[np.float64]
 """Costs, messages, planes and coordinates."""
 Float32s = NDArray[np.float32]

@@ -3,7 +3,8 @@
 Numba compiles a kernel when it is first called, and only one at a time in a process. Here the
 kernels that runs are known to call (``kernel_signatures.json``) are divided among this process and
 helper processes, which all write to the same cache (`slanted.runtime.kernel_cache`). A kernel that
-is not listed is compiled when it is called, as usual. What a failed helper leaves is compiled here.
+is not listed is compiled when it is called, as usual. What a failed helper leaves undone is
+compiled here.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from pathlib import Path
 from slanted.runtime.kernel_list import Specialisation, listed
 
 MOST_HELPERS = 3
-"""More would only wait for the longest kernels, and each takes 200 MB."""
+"""More processes would only wait for the longest kernels, and each takes 200 MB."""
 
 Count = Callable[[int, int], None]
-"""Called with the number of kernels compiled so far and of all."""
+"""Called with the number of kernels compiled so far and the number of all kernels."""
 
 
 def cache_folder() -> Path | None:
@@ -33,7 +34,7 @@ def cache_folder() -> Path | None:
     from slanted.runtime.kernel_cache import KernelCache
 
     try:
-        return Path(KernelCache(cache_folder).cache_path)  # of any function of this package
+        return Path(KernelCache(cache_folder).cache_path)  # the same for all functions
     except RuntimeError:  # Numba found no folder that it may write to
         return None
 
@@ -114,7 +115,7 @@ class _Sharing:
             self._compile_rest()
             for thread in threads:
                 thread.join()
-            self._compile_rest()  # what a failed helper has left
+            self._compile_rest()  # what a failed helper left undone
         finally:
             self.waiting.clear()
             for process, thread in zip(processes, threads, strict=True):
@@ -160,8 +161,7 @@ class _Sharing:
 def _start_helper() -> subprocess.Popen[str] | None:
     # Not a worker of `slanted.runtime.workers`: multiprocessing would import the user's main module
     # in each helper, and a script without a `__main__` guard would run again there. A helper ends
-    # with this process, too, for its standard input ends then. -P: it must not import modules from
-    # the current folder.
+    # with this process, which closes its standard input. -P: no imports from the current folder.
     command = [sys.executable, "-P", "-m", "slanted.runtime.compilation"]
     pipe = subprocess.PIPE
     try:
@@ -173,7 +173,7 @@ def _start_helper() -> subprocess.Popen[str] | None:
 
 
 def serve() -> None:
-    """Compile the kernels that are named on standard input, until that ends."""
+    """Compile the kernels named on standard input until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     for line in sys.stdin:
         name, *arguments = json.loads(line)
@@ -198,7 +198,7 @@ def _mark() -> Path | None:
 
 
 def _sources() -> str:
-    """Return a digest of the code that the mark belongs to."""
+    """Return a digest of the code whose kernels are marked as compiled."""
     from slanted.runtime.kernel_cache import digest
 
     root = Path(str(resources.files("slanted")))

@@ -15,11 +15,11 @@ from slanted.runtime.memory import workers_that_fit
 from slanted.runtime.workers import Ended, Task, limit_library_threads
 
 ANSWER_SECONDS = 10
-"""How long a scheduler may take to answer."""
+"""Seconds that a scheduler may take to answer."""
 LOOK_SECONDS = 1.0
-"""How often to check that the workers are still there."""
+"""Seconds between checks that the workers are still there."""
 WORKERLESS_SECONDS = 60.0
-"""How long there may be no worker at all: they may be restarting."""
+"""Seconds without any worker before giving up: workers may be restarting."""
 
 
 class Dask:
@@ -36,7 +36,7 @@ class Dask:
     Raises
     ------
     InputError
-        If Dask is not installed, nothing answers, or there are no workers.
+        If Dask is not installed, the scheduler does not answer, or it has no workers.
     """
 
     threads = 1
@@ -47,7 +47,7 @@ class Dask:
         self._client = _connect(address)
         self._owners = sorted(_workers_of(self._client))
         self.owners = len(self._owners)
-        # Our errors say what becomes of the connection; Dask's log would add pages.
+        # Our errors report a lost connection; Dask's log would add pages.
         self._logger = logging.getLogger("distributed")
         self._level = self._logger.level
         self._logger.setLevel(logging.CRITICAL)
@@ -56,7 +56,7 @@ class Dask:
 
     @property
     def slots(self) -> int:
-        """As many as the workers have threads and memory for at this moment."""
+        """Number of tasks that the workers currently have threads and memory for."""
         return sum(
             workers_that_fit(w["nthreads"], self._needed, w.get("memory_limit") or 2**62)
             for w in self._workers().values()
@@ -65,7 +65,7 @@ class Dask:
     def submit(
         self, key: Hashable, function: Task, *arguments: Any, owner: int | None = None
     ) -> None:
-        """Let the scheduler choose a worker, and another if that dies; or send it to its owner."""
+        """Let the scheduler choose a worker, and another if it dies; or send it to the owner."""
         worker = None if owner is None else self._owners[owner]
         with self._connected():
             # Large arguments go straight to a worker, rather than through the scheduler.
@@ -90,7 +90,7 @@ class Dask:
                 return Ended(key, died=how, again=worker is None)
             problem = future.exception()
         if type(problem).__name__ == "KilledWorker":
-            # The scheduler gave it to one worker after the other: that was enough.
+            # The scheduler has already tried one worker after another.
             return Ended(key, died="one Dask worker after the other", again=False)
         if isinstance(problem, ImportError | AttributeError):
             raise SlantedError(
@@ -100,19 +100,19 @@ class Dask:
         return Ended(key, error=problem)
 
     def _first(self) -> Any:
-        """Return the first future to end, unless there is nobody left who could end it."""
+        """Return the first future to end, or raise if no worker is left to finish one."""
         seen = time.monotonic()
         while True:
             with suppress(Empty):
                 future = self._ended.get(timeout=LOOK_SECONDS)
                 if future in self._running:
                     return future
-                continue  # it was given up, below
+                continue  # cancelled below
             workers = self._workers()
             for future, (_, worker) in self._running.items():
                 if worker is not None and worker not in workers:
                     with self._connected():
-                        future.cancel()  # it would wait for its owner for ever
+                        future.cancel()  # it would wait for its owner forever
                     return future
             if workers:
                 seen = time.monotonic()
@@ -129,7 +129,7 @@ class Dask:
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Say so if the scheduler is gone, or goes while the block talks to it."""
+        """Raise an error if the connection to the scheduler is lost before or in the block."""
         problem: Exception | None = None
         if self._client.status == "running":
             try:
@@ -178,7 +178,7 @@ def _connect(address: str) -> Any:
 
 
 def _workers_of(client: Any) -> dict[str, dict[str, Any]]:
-    """Return what the scheduler knows of each worker, by address."""
+    """Return what the scheduler knows about each worker, by address."""
     workers: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
     return workers
 

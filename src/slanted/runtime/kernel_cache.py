@@ -1,12 +1,12 @@
-"""Where compiled kernels are kept: Numba's cache, mended where it can break a run.
+"""The cache of compiled kernels: Numba's, changed where it could break a run.
 
-The folder is as Numba chooses: ``NUMBA_CACHE_DIR``, else beside the sources, else the user's own
-cache folder, whichever may be written first. Three things differ from ``njit(cache=True)``:
+The folder is Numba's choice: ``NUMBA_CACHE_DIR``, else beside the sources, else the user's cache
+folder, whichever is the first that may be written. Three things differ from ``njit(cache=True)``:
 
-- A kernel is compiled anew when a kernel or constant that it uses from another file changes; Numba
-  looks at a kernel's own file only, and runs on with what was compiled before.
-- A specialisation has a file of its own, named after all that went into it. Numba numbers them in
-  an index, so that two processes which compile at once can swap the files of two specialisations.
+- A kernel is compiled again when a kernel or constant that it uses from another file changes; Numba
+  looks only at the kernel's own file and would keep using the stale code.
+- A specialisation has its own file, named by a digest of its ingredients. Numba numbers them in
+  an index, so two processes that compile at the same time can swap the files of two kernels.
 - A file that cannot be read or written, as on a full disk, costs time and not the run.
 """
 
@@ -31,7 +31,7 @@ PLAIN = (bool, int, float, complex, str, bytes, tuple, np.generic)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Keeps the specialisations of one kernel.
+    """Cache of the specialisations of one kernel.
 
     Raises
     ------
@@ -44,17 +44,17 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, function)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a specialisation, if it can be written."""
+        """Cache a specialisation if it can be written."""
         with suppress(OSError):
             super().save_overload(signature, compiled)
 
     def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
-        """Tell whether a specialisation is kept already."""
+        """Return whether a specialisation is already cached."""
         return self._cache_file.path(self._index_key(signature, codegen)).exists()
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """A file a specialisation, and no index."""
+    """One file per specialisation, and no index."""
 
     def __init__(self, folder: str, base: str, function: Callable[..., Any]) -> None:
         super().__init__(folder, base, None)
@@ -63,7 +63,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
     @functools.cached_property
     def stamp(self) -> str:
-        # Only known when kernels run: those below a kernel in its file are not there at first.
+        # Known only when kernels run: at import, those further down the file do not exist yet.
         return digest(sorted(ingredients(self.function)))
 
     def path(self, key: Any) -> Path:
@@ -72,7 +72,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
     def load(self, key: Any) -> Any:
         try:
             return self._load_data(self._name(key))
-        except Exception:  # absent, or torn by a crash of the machine: it is compiled again
+        except Exception:  # missing or damaged: it is compiled again
             return None
 
     def save(self, key: Any, data: Any) -> None:
@@ -87,12 +87,12 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def digest(value: Any) -> str:
-    """Return the fingerprint of a value's text."""
+    """Return a digest of a value's text."""
     return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
 def ingredients(function: Callable[..., Any]) -> set[str]:
-    """Return all that a kernel is compiled from: sources and constants, its own and of callees."""
+    """Return all that a kernel is compiled from: its own and its callees' sources and constants."""
     found: set[str] = set()
     seen: set[Any] = set()
     waiting = [function]
@@ -126,7 +126,7 @@ def _names(code: CodeType) -> Iterator[str]:
 def _source_digest(file: str) -> str:
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:  # in an archive: as old as the package
+    except OSError:  # in an archive: identified by the package's version
         from slanted import __version__
 
         return f"{Path(file).name} of {__version__}"

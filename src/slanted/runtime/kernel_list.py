@@ -1,6 +1,6 @@
-"""Which kernels runs call, with which types.
+"""The kernels that runs call, and the types they call them with.
 
-They stand in ``kernel_signatures.json``, which ``benchmarks/kernel_signatures.py`` writes.
+They are listed in ``kernel_signatures.json``, which ``benchmarks/kernel_signatures.py`` writes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Specialisation:
 
     kernel: str
     arguments: Sequence[Any]
-    """As `type_text` has them."""
+    """Types of the arguments, as `type_text` writes them."""
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -29,11 +29,11 @@ class Specialisation:
 
     @cached_property
     def types(self) -> tuple[Any, ...]:
-        """The types of its arguments, as Numba has them."""
+        """The Numba types of its arguments."""
         return tuple(map(type_of, self.arguments))
 
     def is_kept(self) -> bool:
-        """Tell whether it was compiled before."""
+        """Return whether it is already compiled."""
         from slanted.runtime.kernel_cache import KernelCache
 
         with suppress(Exception):  # the list is out of date
@@ -68,9 +68,9 @@ def type_of(text: Any) -> Any:
 
 
 def type_text(described: Any) -> Any:
-    """Return a type in words, as ``float64 2C``: an array of two dimensions, contiguous in C.
+    """Return a type as text, such as ``float64 2C`` for a C-contiguous array of two dimensions.
 
-    Tuples are lists of words, tuples with names have their class before these.
+    A tuple becomes a list of texts; that of a named tuple starts with its class.
     """
     from numba import types
 

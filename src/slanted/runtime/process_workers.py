@@ -20,7 +20,7 @@ THREAD_VARIABLES = (
 )
 """Environment variables from which libraries take their number of threads when they are loaded."""
 END_SECONDS = 0.5
-"""How long an idle process may take to end by itself."""
+"""Seconds that an idle process may take to end by itself."""
 
 
 class Processes:
@@ -29,9 +29,9 @@ class Processes:
     Parameters
     ----------
     slots
-        How many processes there may be.
+        Largest number of processes.
     threads
-        Threads of each.
+        Threads of each process.
     """
 
     lasting = False
@@ -81,7 +81,7 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         busy = [worker for _, worker, _ in self._busy.values()]
         for worker in busy:
-            worker.kill()  # nobody wants its answer
+            worker.kill()  # its answer is no longer needed
         for worker in [*self._idle.values(), *busy]:
             worker.end()
 
@@ -98,11 +98,11 @@ class _Worker:
         theirs.close()
 
     def kill(self) -> None:
-        """Stop it, whatever it does."""
+        """Kill the process, whatever it is doing."""
         self._process.kill()
 
     def end(self) -> str:
-        """End it, and say how it ended."""
+        """End the process, and describe how it ended."""
         self.connection.close()
         self._process.join(END_SECONDS)
         if self._process.exitcode is None:
@@ -116,7 +116,7 @@ class _Worker:
 
 @contextmanager
 def _thread_variables(threads: int) -> Iterator[None]:
-    """Set `THREAD_VARIABLES` for a process that is started in the block."""
+    """Set `THREAD_VARIABLES` for processes started in the block."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     try:
@@ -131,7 +131,7 @@ def _thread_variables(threads: int) -> Iterator[None]:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while a process is started, which inherits the blocking.
+    """Block Ctrl-C while a process starts; the process inherits the blocked signal.
 
     Ctrl-C reaches every process of a terminal, and one that is still loading its libraries would
     print a traceback.
@@ -152,7 +152,7 @@ def _serve(connection: Connection, threads: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     _end_with_parent()
     limit_library_threads(threads)
-    with suppress(EOFError, OSError):  # nobody sends tasks or waits for answers any more
+    with suppress(EOFError, OSError):  # the parent has closed the pipe
         while True:
             connection.send(attempt(*connection.recv()))
 

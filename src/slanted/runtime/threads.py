@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Share = Callable[[int, int], Any]
-"""Does the part ``first … last - 1`` of some work."""
+"""Does the items ``first … last - 1`` of some work."""
 
 _threads: ContextVar[int | None] = ContextVar("slanted_threads", default=None)
 
@@ -49,14 +49,14 @@ def core_count() -> int:
 
 
 def share(count: int, work: Share) -> list[Any]:
-    """Split 0 … count into one part for each thread, and call ``work(first, last)`` on each.
+    """Split 0 … count - 1 into one part per thread, and call ``work(first, last)`` on each.
 
     Parameters
     ----------
     count
         Number of rows, segments or edges: anything that can be worked on independently.
     work
-        Its results are returned in order. Threads help only if it releases the interpreter's lock.
+        Its results are returned in order. Threads help only if it releases the GIL.
     """
     parts = max(1, min(current_threads(), count))
     edges = [count * k // parts for k in range(parts + 1)]
@@ -94,15 +94,15 @@ def together(*tasks: Callable[[], Any]) -> list[Any]:
 
 
 def bind(kernel: Callable[..., Any], inputs: tuple[Any, ...], *outputs: Any) -> Share:
-    """Bind a kernel to its arguments but (first, last), which stand between in- and outputs."""
+    """Bind a kernel to all arguments but (first, last), which come between inputs and outputs."""
     return lambda first, last: kernel(*inputs, first, last, *outputs)
 
 
 def _limited(threads: int, task: Callable[[], Any]) -> Any:
     """Run a task that may share its own work among its part of the threads.
 
-    These are always fewer than the caller has, so that the task uses another pool of helpers than
-    the one it runs in.
+    Its part is always smaller than the caller's, so the task never waits for helpers of the pool
+    that it runs in itself.
     """
     token = _threads.set(threads)
     try:
@@ -113,7 +113,7 @@ def _limited(threads: int, task: Callable[[], Any]) -> Any:
 
 @cache
 def _helpers(count: int) -> ThreadPoolExecutor:
-    """Return threads that are kept between calls: starting one takes longer than most kernels."""
+    """Return a pool that is kept, because starting a thread takes longer than most kernels."""
     return ThreadPoolExecutor(count, "slanted")
 
 

@@ -21,7 +21,7 @@ Task = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a task."""
+    """The outcome of a task."""
 
     key: Any
     """The key it was submitted with."""
@@ -29,7 +29,7 @@ class Ended:
     error: Exception | None = None
     """What it returned or raised."""
     died: str = ""
-    """How its worker died; empty if it did not."""
+    """How its worker died; empty if it survived."""
     again: bool = True
     """Whether it is worth trying again after a death."""
 
@@ -48,18 +48,18 @@ class Backend(Protocol):
         """How many tasks may run at a time."""
 
     owners: int
-    """How many workers can be named as owners, 0 … owners − 1."""
+    """Number of workers that can be named as owners, 0 … owners − 1."""
     threads: int
     """Threads of each task."""
     lasting: bool
-    """Whether its workers live on, with what tasks left in their memory, when it is closed."""
+    """Whether its workers, and what tasks left in their memory, survive when it is closed."""
 
     def submit(
         self, key: Hashable, function: Task, *arguments: Any, owner: int | None = None
     ) -> None:
         """Start a task.
 
-        Without an owner it goes to any worker, and there must be a free slot. With an owner it
+        Without an owner the task goes to any worker, and a slot must be free. With an owner it
         waits for its turn there.
         """
 
@@ -73,7 +73,7 @@ class Backend(Protocol):
 
 
 class Sequential:
-    """One task after the other, in this process."""
+    """A backend that runs one task after another in this process."""
 
     slots = 1
     owners = 1
@@ -102,7 +102,7 @@ class Sequential:
 
 
 def attempt(function: Task, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
-    """Return what a function returns, and what it raises."""
+    """Call a function; return what it returned and what it raised."""
     try:
         return function(*arguments), None
     except Exception as error:
@@ -126,9 +126,9 @@ def open_backend(
     Parameters
     ----------
     workers
-        Processes; 1 is this process.
+        Number of processes; with 1, tasks run in this process.
     threads
-        Threads of each.
+        Threads of each worker.
     scheduler
         Address of a Dask scheduler, whose workers are used instead.
     needed
@@ -157,7 +157,7 @@ def run_each(
     argument: Callable[[Any], Any],
     attempts: int = 2,
 ) -> Iterator[Ended]:
-    """Run a function once for each waiting key, and yield what became of each, as they end.
+    """Run a function once for each waiting key, and yield the outcomes as they arrive.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def run_each(
     argument
         Makes the argument of a key; called when a worker is free for it.
     attempts
-        How often a task is tried whose worker dies, before it is yielded as `died`.
+        How often a task whose worker dies is tried before it is yielded as `died`.
     """
     tried: Counter[Any] = Counter()
     running = 0

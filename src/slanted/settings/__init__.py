@@ -1,17 +1,16 @@
 """Every parameter of slanted, in one tree.
 
-The tree is the library's argument, the TOML file, the command line (``--set matching.method=sgbm``)
-and the reference in ``docs/settings.md``: a parameter is written down once, with its default, unit,
-range and symbol. Sections check themselves, so a ``Settings`` that exists is valid.
+The library's arguments, the TOML file, the command line (``--set matching.method=sgbm``) and the
+reference in ``docs/settings.md`` all come from it: a parameter is defined once, with its default,
+unit, range and symbol. Sections check themselves, so a ``Settings`` that exists is valid.
 
-A section lives in the module of its stage: `matching` has ``rectification`` and ``matching`` with
-its two matchers, `segmentation` and `model` have theirs with all below them, and `inference`,
-`refinement`, `tiles` and `learning` have the section of their name.
+Each module holds the section of its name with its subsections; `matching` also holds
+``rectification``.
 
-`tree` has the root with ``seed`` and ``threads``, and reads and writes all of it; `fields` says
-what a single setting is, `renames` which settings had another name, and `documentation` writes the
-page. ``presets/`` has the values of ``fast``, ``default`` and ``best``, which trade time for
-accuracy, and of ``paper``, which follows the publication.
+`tree` has the root with ``seed`` and ``threads``, and reads and writes settings; `fields` describes
+a single setting, `renames` lists old names, and `documentation` writes the reference. ``presets/``
+has the values of ``fast``, ``default`` and ``best``, which trade time for accuracy, and of
+``paper``, which follows the publication.
 """
 
 from __future__ import annotations

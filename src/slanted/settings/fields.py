@@ -1,4 +1,4 @@
-"""What a single setting is: its description, its check, and its form as text."""
+"""A single setting: its description, its check, and its text form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from slanted.errors import SettingsError
 
 LARGEST_EXACT_INT = 2**53
-"""From here on a float cannot hold every integer."""
+"""Above this a float cannot represent every integer."""
 AUTO = "auto"
 """How None is written on the command line and in TOML, which has no null."""
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -38,7 +38,7 @@ class Setting:
     """The values that are allowed; bounds are inclusive."""
 
     def allowed(self) -> str:
-        """Say in words what values are allowed."""
+        """Describe the allowed values in words."""
         if self.choices is not None:
             return "one of " + ", ".join(self.names())
         words = "an odd whole number" if self.odd else KINDS[self.kind]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from slanted.settings.fields import Section, setting
 
 PROPOSALS = ("paper", "paper+incumbent", "mixture")
-"""Where the planes come from among which a segment chooses."""
+"""Sources of the planes that a segment chooses from."""
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class InferenceSettings(Section):

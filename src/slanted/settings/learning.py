@@ -8,7 +8,7 @@ from slanted.settings.fields import Section, setting
 from slanted.settings.inference import PROPOSALS
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class LearningSettings(Section):

@@ -14,7 +14,7 @@ MATCHERS = ["sgbm", "census"]
 """The values of ``matching.method``; `slanted.register_matcher` adds to them."""
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class RectificationSettings(Section):

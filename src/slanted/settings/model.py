@@ -13,7 +13,7 @@ def _weight(default: float, name: str, doc: str) -> float:
     return weight
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class WeightSettings(Section):

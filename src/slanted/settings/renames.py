@@ -21,20 +21,20 @@ RENAMED = {
     "refinement.rim": "refinement.rim_width",
     "learning.labels": "learning.boundary_labels",
 }
-"""The path of each renamed setting today, by the path it had before."""
+"""The current path of each renamed setting, by its old path."""
 FORMER = {new: old for old, new in RENAMED.items()}
-"""The path before, by the path today.
+"""The old path, by the current path.
 
-Records that recognise settings by a digest use it, so that a rename does not disown them."""
+It keeps digests of settings in old records valid after a rename."""
 
 
 def current_names(values: Mapping[str, Value], source: str = "") -> dict[str, Value]:
-    """Return values by path with today's paths, and warn of old ones in one sentence.
+    """Replace old setting names by current ones, with one warning that lists them.
 
     Parameters
     ----------
     values
-        Any values by the dotted path of a setting.
+        Values by the dotted path of a setting.
     source
         Where they come from, such as a file, which the warning then names.
 

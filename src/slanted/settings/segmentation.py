@@ -10,7 +10,7 @@ from slanted.settings.fields import Section, setting
 METHODS = ("slic", "slic+disparity", "ucm", "slic+ucm")
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class SlicSettings(Section):

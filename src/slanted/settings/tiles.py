@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from slanted.settings.fields import Section, setting
 
 
-# Each setting is a line of facts, then its meaning.
+# For each setting: a line of defaults and limits, then its meaning.
 # fmt: off
 @dataclass(frozen=True)
 class TilesSettings(Section):

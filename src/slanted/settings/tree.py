@@ -68,7 +68,7 @@ class Settings(Section):
 
     @classmethod
     def load(cls, path: Path | str, base: Self | None = None) -> Self:
-        """Read a TOML file; what it does not name stays as in `base` (by default the defaults)."""
+        """Read a TOML file; settings it does not name keep the values of `base` (or defaults)."""
         from slanted.io.texts import read_toml
 
         tree = read_toml(path)
@@ -86,14 +86,14 @@ class Settings(Section):
         write_bytes(path, self.to_toml().encode())
 
     def to_toml(self, *, documented: bool = False) -> str:
-        """Return the tree as TOML text, with each field's documentation as comments if asked."""
+        """Return the settings as TOML; `documented` adds each one's documentation as a comment."""
         return _toml(leaves(self), documented=documented)
 
     def identity(self) -> str:
-        """Return text that is the same for the same settings, whatever they are called today.
+        """Return text that is equal for equal settings, even after settings are renamed.
 
-        It is TOML with the names that settings had first, so that digests which older versions
-        wrote down still match after a rename.
+        It is TOML with the settings' original names, so that digests written by older versions
+        still match after a rename.
         """
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
         return _toml(named)
@@ -105,7 +105,7 @@ class Settings(Section):
     def with_text(self, values: Mapping[str, str]) -> Self:
         """Return a copy with values set from text, as in ``--set path=text``.
 
-        All are set at once, so that settings that bound one another can change together.
+        All are set at once, so that settings that limit each other can change together.
         """
         texts = current_names(values)
         known = self._known(texts)
@@ -165,7 +165,7 @@ def preset_names() -> tuple[str, ...]:
 
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
-    """Say that there is no such setting, and which of the known ones may be meant."""
+    """Return a message that there is no such setting, with the likely intended one."""
     import difflib
 
     near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
@@ -201,7 +201,7 @@ def _by_path(
 
 
 def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
-    """Return a copy of a section with those of the values that belong to it."""
+    """Return a copy of a section with the values that belong to it."""
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(section):
         path, current = prefix + field.name, getattr(section, field.name)
@@ -211,5 +211,5 @@ def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
             changes[field.name] = values[path]
     try:
         return dataclasses.replace(section, **changes)
-    except SettingsError as error:  # which names the field alone: a section has no path of its own
+    except SettingsError as error:  # it names only the field: a section does not know its path
         raise SettingsError(prefix + str(error)) from None

@@ -1,8 +1,8 @@
-"""Numba kernels of dynamic programming over paths and cycles of labels.
+"""Numba kernels for dynamic programming over paths and cycles of labels.
 
 The labels of a star are numbered 0 … degree − 1. Each has up to two neighbours, ``links`` (degree,
 2), with NONE where there is no neighbour. ``link_costs`` (degree, 2, 4, 4) are the costs of a label
-and its neighbour's, ``costs`` (degree, 4, N) those of a label given the state of the star's node.
+and its neighbour's label, ``costs`` (degree, 4, N) those of a label given the state of the node.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def order_labels(degree: int, links: Ints, chain: Ints, side: Ints, chain_start:
     """
     seen = np.zeros(degree, np.bool_)
     used, count = 0, 0
-    for cycles in range(2):  # paths first, from their ends; only cycles are left then
+    for cycles in range(2):  # paths first, from their ends; then only cycles are left
         for origin in range(degree):
             if seen[origin] or (cycles == 0 and links[origin, 1] != NONE):
                 continue
@@ -62,8 +62,8 @@ def solve_chain(
 ) -> None:
     """Add, for each state, the least cost of a path or cycle of labels to `total`.
 
-    ``forward[t, x, x0, a]`` is the least cost of the first t + 1 labels, the first of which is x0
-    and the last x, given state a; x0 and a are last so that inner loops run along memory.
+    ``forward[t, x, x0, a]`` is the least cost of the first t + 1 labels, which begin with x0 and
+    end with x, given state a; x0 and a are last so that inner loops run along memory.
     """
     size = len(total)
     forward[0] = np.inf

@@ -1,11 +1,11 @@
 """Convex belief propagation: the solver.
 
 The solver is block-coordinate ascent on the dual of `slanted.solver.dual`: it goes from variable to
-variable and sets all messages of one to their maximiser, which has a closed form. This is
+variable and sets all its messages to their maximiser, which has a closed form. This is
 norm-product belief propagation with non-negative counting numbers [1]_, with which the paper solves
-its discretised MRFs [2]_. The dual never falls. With ε > 0 it reaches its maximum; with ε = 0,
-which the paper's MAP problem has, it may come to rest slightly below the value of the linear
-program. Annealing ε repairs that at several times the cost. Three things differ from the paper:
+its discretised MRFs [2]_. The dual never falls. With ε > 0 it reaches its maximum; with ε = 0, as
+in the paper's MAP problem, it may stall slightly below the optimum of the linear program. Annealing
+ε repairs that at several times the cost. Three things differ from the paper:
 
 * the run stops on a certified gap or on lack of progress, and says which;
 * the labelling is polished, and an incumbent is never lost (`slanted.solver.decoder`);
@@ -54,15 +54,14 @@ def solve(
     graph, options
         The problem, and when to stop; the default options seek the least energy.
     parts
-        (n,) part of each node, numbered from 0: parts are swept alone and exchange messages at each
+        (n,) part of each node, numbered from 0. Parts are swept alone and exchange messages at each
         check (`slanted.solver.distributed`). By default the graph is swept as a whole.
     messages
-        Start from these. Any are valid, also those of a graph with other costs.
+        Messages to start from. Any are valid, even those of a graph with other costs.
     incumbent
         States and labels that the solution will not be worse than.
     topology
-        The graph's, from `build_topology`, to save time: graphs that differ only in their costs can
-        share it.
+        From `build_topology`, to save time; graphs that differ only in their costs can share it.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """From messages to a labelling: candidates, then moves that never raise the energy.
 
-The paper does not say how a labelling is read off the messages. Here two candidates are made, one
-of each variable's own choice (the argmin of its belief) and one of sequential choices that respect
-each other. The better one is improved, first one variable at a time (ICM), then by star moves,
-which re-optimise a node's state together with the labels of all its edges exactly. A label rarely
-changes alone, because its junctions forbid it; all labels round a node often do, together with its
-state.
+The paper does not say how a labelling is read off the messages. Here two candidates are made: in
+one, each variable chooses alone (the argmin of its belief); in the other, variables choose in turn,
+given the choices before. The better one is improved, first one variable at a time (ICM), then by
+star moves, which re-optimise a node's state together with the labels of all its edges exactly. A
+label rarely changes alone, because its junctions forbid it; all labels around a node often change
+together with its state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from slanted.solver.problem import Problem
 from slanted.solver.star_kernels import star_moves
 from slanted.solver.sweeps import Sweeper
 
-MOST_ROUNDS = 100  # each but the last gains, so this only cuts off a very long tail
+MOST_ROUNDS = 100  # all but the last lower the energy; this only cuts off a very long tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,12 @@ class Decoder:
     Parameters
     ----------
     sweeper
-        Of the whole graph; its working memory is used.
+        Sweeper of the whole graph; its working memory is reused.
 
     Attributes
     ----------
     node_beliefs
-        (n, N) of the messages that were decoded last, at their ε; not set before.
+        (n, N) beliefs of the messages decoded last, at their ε; not set before that.
     """
 
     node_beliefs: Floats
@@ -68,7 +68,7 @@ class Decoder:
         self._sweeper = sweeper
         self._problem, self._topology = sweeper.problem, sweeper.topology
         self._graph = sweeper.problem.graph
-        self._other = Sweeper(self._problem, self._topology)  # both candidates are made at once
+        self._other = Sweeper(self._problem, self._topology)  # for the second candidate
         junctions = junction_costs(self._problem)
         self.tables = (
             self._topology.star, self._topology.touching, np.array(self._graph.edges, np.int32),
@@ -98,13 +98,13 @@ class Decoder:
         return self._measured(states, labels)
 
     def independent(self, messages: Messages, epsilon: float = 0.0) -> Labelling:
-        """Let each variable take what its belief prefers; ties go to the lowest index."""
+        """Give each variable the argmin of its belief; ties go to the lowest index."""
         self.node_beliefs = self._sweeper.node_beliefs(messages, epsilon)
         labels = self._sweeper.label_beliefs(messages, epsilon).argmin(axis=1)
         return self._measured(self.node_beliefs.argmin(axis=1), labels)
 
     def sequential(self, messages: Messages) -> Labelling:
-        """Decide states, then labels, each given all those before it and messages for the rest."""
+        """Decide states, then labels, each given those before it and messages for the rest."""
         graph, problem, junctions = self._graph, self._problem, self.tables[-1]
         states = decide_nodes(
             self._topology.star, problem.node_costs, self._other.reduced(messages, 0.0),
@@ -123,7 +123,7 @@ class Decoder:
         chosen = start.states.copy(), start.labels.copy()
         count = len(start.states)
         descend_coordinates(*self.tables, MOST_ROUNDS, *chosen)
-        # Few stars can gain by now, and threads can find them side by side.
+        # Few stars can still gain; threads find them in parallel.
         due = np.ones(count, np.bool_)
         share(count, bind(star_moves, (*self.tables, *chosen, False), due))
         for _ in range(MOST_ROUNDS):
@@ -148,7 +148,7 @@ class Decoder:
 
 
 def junction_costs(problem: Problem) -> JunctionCosts:
-    """Bring the junctions of both sizes into one list, 3-way ones first."""
+    """Merge the junctions of both sizes into one list, 3-way ones first."""
     graph = problem.graph
     first = len(graph.junctions3)
     scopes = np.full((first + len(graph.junctions4), SLOTS), NONE, np.int32)

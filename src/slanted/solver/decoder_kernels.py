@@ -1,7 +1,7 @@
 """Numba kernels that turn messages into a labelling and improve it one variable at a time.
 
-As in `node_kernels` tables are flat and a junction's first slot is highest. Junctions of three
-edges have an empty slot in front, so that all junctions are treated alike.
+As in `node_kernels`, tables are flat and a junction's first slot is the most significant. Junctions
+of three edges have an empty slot in front, so that all junctions are treated alike.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ JunctionCosts = tuple[Ints, Ints, Floats]
 """Edges (J, 4), `NONE` in an empty slot; where each junction's table begins, (J,); tables."""
 
 SLOTS = 4
-"""Of a junction, one of which may be empty."""
+"""Slots of a junction, one of which may be empty."""
 THREE_WAY, FOUR_WAY = LABELS ** (SLOTS - 1), LABELS**SLOTS
 """Entries of a junction's table."""
 NONE = -1
 UNDECIDED = -1
 SMALLEST_GAIN = 1e-12
-"""Relative gain that a move must exceed: ties change nothing, rounding makes no move cycle."""
+"""Relative gain that a move must exceed, so that ties and rounding cause no endless moves."""
 
 
 @kernel

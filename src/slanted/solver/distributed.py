@@ -1,18 +1,18 @@
-"""The paper's distributed solver: the graph is cut into parts that exchange messages now and then.
+"""The paper's distributed solver: the graph is cut into parts that exchange messages at intervals.
 
 Every variable belongs to one part. A factor whose variables belong to M parts has a copy in each,
 with θ_α / M and c_α / M, and multipliers ν_κα with Σ_κ ν_κα = 0 make the copies agree [1]_. Each
 part sweeps over its own variables, alone, for some sweeps; then an exchange sets ν to its best
 value given all messages. Both are exact block ascent on one concave dual, which after every
 exchange is that of the whole graph. So any parts and any number of sweeps between exchanges lead to
-the same optimum (if ε = 0, up to the points at which the ascent can come to rest).
+the same optimum (if ε = 0, up to the points at which the ascent can stall).
 
 The best ν_κα = Σ_{i∈κ} λ_{i→α} − (1/M) Σ_i λ_{i→α} is a sum of functions of one variable each. So
-no table is ever copied or sent, and ν need not even be stored: its terms of variables elsewhere act
-as constant messages λ / M, and its terms of a part's own variables move (1 − 1/M) λ into their
+no table is ever copied or sent, and ν need not even be stored: its terms in other parts' variables
+act as constant messages λ / M, and its terms in a part's own variables move (1 − 1/M) λ into their
 costs, which leaves λ / M as their message.
 
-In one process it is faster to sweep the graph as a whole; this is the paper's Section 3.2.
+This is the paper's Section 3.2. In one process it is faster to sweep the graph as a whole.
 
 References
 ----------
@@ -63,7 +63,7 @@ def advance_parts(sweeper: Sweeper, part_of_node: NDArray[np.integer]) -> Advanc
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Who owns each message, and how many copies each factor has."""
+    """The part that owns each message, and the number of copies of each factor."""
 
     owners: tuple[Ints, ...]
     """The part of the variable that each message is from: of `to_first`, `to_second` and `to_label`
@@ -94,7 +94,7 @@ class Parts:
         )
 
     def copies_of(self, problem: Problem) -> Problem:
-        """Return costs and counting numbers of single copies: each factor's divided by M_α."""
+        """Return the costs and counting numbers of one copy: each factor's, divided by M_α."""
         edges, _, _, three, four = self.copies
         return replace(
             problem,
@@ -122,7 +122,7 @@ class Parts:
         return Messages(*shares), Messages(*moved)
 
     def collect(self, part: int, local: Messages, moved: Messages, whole: Messages) -> None:
-        """Write the messages of a part's own variables, with what was moved, into the whole's."""
+        """Write the messages of a part's own variables, plus what was moved, into `whole`."""
         for owner, field in zip(self.owners, fields(Messages), strict=True):
             own, name = owner == part, field.name
             getattr(whole, name)[own] = getattr(local, name)[own] + getattr(moved, name)[own]
@@ -162,7 +162,7 @@ def _distinct(parts: Ints) -> Ints:
 
 
 def _divided(junctions: JunctionTables, copies: Ints) -> JunctionTables:
-    """Divide tables by the number of copies: each table becomes one for each possible number."""
+    """Divide tables by the number of copies: each table is stored once per possible number."""
     tables: Floats = np.concatenate([junctions.tables / m for m in range(1, MOST_COPIES + 1)])
     return JunctionTables(
         kinds=(junctions.kinds + (copies - 1) * len(junctions.tables)).astype(np.int32),

@@ -34,11 +34,11 @@ from slanted.solver.node_kernels import add_rows
 from slanted.solver.problem import Problem, build_problem
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
-"""Twice the largest relative error of one operation; the rest covers products of errors."""
+"""Twice the largest relative error of one operation; the excess covers products of errors."""
 
 
 def certified_bound(graph: FactorGraph, messages: Messages) -> float:
-    """Return a number that no labelling's energy is below: D_0(λ) less what rounding may add."""
+    """Return a lower bound on the energy of every labelling: D_0(λ) less what rounding may add."""
     terms = dual_terms(build_problem(graph), messages, 0.0)
     return rounded_down(terms, roundings(graph, messages))
 
@@ -48,8 +48,8 @@ def dual_terms(
 ) -> list[Floats]:
     """Return the terms of D_ε: of edges (E,), 3-way, 4-way junctions, nodes (n,), labels (E,).
 
-    They follow from costs and messages alone, not from anything that an update left behind: the
-    bound rests on them. Only learning, which wants no bound, passes its own `from_edges`.
+    They are computed from costs and messages alone, not from what an update left behind, because
+    the bound rests on them. Only learning, which needs no bound, passes its own `from_edges`.
     """
     if from_edges is None:
         from_edges = messages_from_edges(problem, messages, epsilon)
@@ -57,7 +57,7 @@ def dual_terms(
     three, four = messages.to_junctions3, messages.to_junctions4
     from_three = junctions_to_first(problem.three.with_messages(three), epsilon)
     from_four = junctions_to_first(problem.four.with_messages(four), epsilon)
-    # A factor's minimum is that of its message to one variable, less this variable's own message.
+    # A factor's minimum is that of its message to a variable, less that variable's own message.
     return [
         soft_minimum(from_edges - messages.to_label, epsilon * problem.edge_counts[:, None]),
         soft_minimum(from_three - three[:, 0], epsilon * problem.three.counts[:, None]),
@@ -101,7 +101,7 @@ Roundings = list[tuple[NDArray[Any] | int, NDArray[Any]]]
 
 
 def roundings(graph: FactorGraph, messages: Messages) -> Roundings:
-    """Return how many operations make each term of D_0, and how large the messages in it are."""
+    """Return the number of operations behind each term of D_0, and how large its messages are."""
     first, second, label = (
         np.abs(m).max(axis=1, initial=0.0)
         for m in (messages.to_first, messages.to_second, messages.to_label)

@@ -1,4 +1,4 @@
-"""Numba kernels of the messages of edge labels; conventions are those of `node_kernels`."""
+"""Numba kernels for the messages of edge labels; conventions are those of `node_kernels`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slanted.solver.topology import Incidence
 Junctions = tuple[Ints, Floats, Floats, Floats]
 """Kinds (J,), tables (kinds, k, 4, 4^(k−1)), counting numbers (J,) and messages (J, k, 4).
 
-Tables are stored k times over, each time with another slot's label in front.
+Tables are stored k times, each time with another slot's label first.
 """
 
 
@@ -53,7 +53,7 @@ def message_to_label(costs: Floats, others: Floats, tau: float, out: Floats) -> 
     """
     row0, row1, row2, row3 = costs[0], costs[1], costs[2], costs[3]
     least0, least1, least2, least3 = np.inf, np.inf, np.inf, np.inf
-    # Four independent minima: a single one would have to wait for itself at every step.
+    # Four independent minima run in parallel; a single one would wait for itself at each step.
     for k in range(len(others)):
         message = others[k]
         value = row0[k] - message
@@ -115,9 +115,9 @@ def junction_message(
 def _least_of_three(
     kind: int, tables: Floats, junction: int, slot: int, messages: Floats, row: int, out: Floats
 ) -> None:
-    """Do the same in half the time for three labels and τ = 0, which nearly all junctions have.
+    """Do the same in half the time for three labels and τ = 0, as at nearly all junctions.
 
-    Labels of the last slot are adjacent: four minima at once over those of the middle one.
+    Labels of the last slot are contiguous, so four minima over the middle slot run at once.
     """
     middle, last = (1 if slot == 0 else 0), (1 if slot == 2 else 2)
     for x in range(LABELS):
@@ -147,8 +147,8 @@ def update_labels(
 ) -> None:  # fmt: skip
     """Maximise the dual over all messages of a label, one label after the other.
 
-    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. Arrays are passed whole, with the numbers
-    of their rows: making a view takes longer than the work on it.
+    λ_{o→α} = μ_{α→o} − (c_α / ĉ_o) B_o, less its minimum. Arrays are passed whole, with row
+    indices: making a view takes longer than the work on it.
 
     Parameters
     ----------

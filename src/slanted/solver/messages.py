@@ -1,4 +1,4 @@
-"""Messages λ from variables to factors; `slanted.solver.dual` says what they mean."""
+"""Messages λ from variables to factors; `slanted.solver.dual` defines them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Messages:
 
     @classmethod
     def zeros(cls, graph: FactorGraph) -> Messages:
-        """Return messages that leave all costs where they are."""
+        """Return zero messages, which leave all costs unchanged."""
         edges, states = len(graph.edges), graph.node_costs.shape[1]
         return cls(
             to_first=np.zeros((edges, states)),
@@ -59,5 +59,5 @@ class Messages:
         return start
 
     def copy(self) -> Messages:
-        """Return messages of the same values in arrays of their own."""
+        """Return a copy with arrays of its own."""
         return Messages(*(np.array(getattr(self, f.name), np.float64) for f in fields(self)))

@@ -1,9 +1,9 @@
-"""Numba kernels of the messages of nodes.
+"""Numba kernels for the messages of nodes.
 
-``smin`` in comments is the soft minimum −τ log Σ exp(−f/τ), at τ = 0 the minimum itself, with τ = ε
-c_α. A table of pairs (y_i, y_j) is flat, with index y_i N + y_j; a junction's table is flat too,
-its first slot highest. Kernels write only to rows of their `members` and to messages from them, so
-calls for members of different blocks may run at once.
+``smin`` in comments is the soft minimum −τ log Σ exp(−f/τ), with τ = ε c_α; at τ = 0 it is the
+minimum. A table of pairs (y_i, y_j) is flat, with index y_i N + y_j; a junction's table is flat
+too, its first slot the most significant. Kernels write only to rows of their `members` and to
+messages from them, so calls for members of different blocks may run at once.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _star_messages(
 
 @kernel
 def largest_share(members: Iterable[int], start: Starts) -> int:
-    """Return the largest number of factors that one of some variables has."""
+    """Return the largest number of factors that any of the given variables has."""
     largest = 0
     for v in members:
         largest = max(largest, start[v + 1] - start[v])
@@ -186,7 +186,7 @@ def outgoing(
 ) -> None:
     """Write λ = μ − share · B, less its minimum; μ is a row of `incoming`, λ one of `out`.
 
-    B is the only row of `belief`. Rows are passed by number because making a view takes several
+    B is the only row of `belief`. Rows are passed by index because making a view takes several
     times as long as the work on it.
     """
     least = np.inf

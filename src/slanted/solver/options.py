@@ -1,4 +1,4 @@
-"""How a factor graph is to be solved."""
+"""Options of the solver."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CountingNumbers:
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """When to stop, and what to ascend.
+    """What dual to ascend, and when to stop.
 
     Raises
     ------
@@ -59,17 +59,17 @@ class SolverOptions:
     check_every: int = 10
     """Sweeps between evaluations of dual and bound."""
     gap_tolerance: float = 1e-6
-    """Stop when energy − bound is at most this, in units of cost. A relative gap would flatter,
-    because no labelling avoids most of the energy. The bound is rounded down by about 1e-13 of the
+    """Stop when energy − bound is at most this, in units of cost. A relative gap would look too
+    good, because most of the energy is unavoidable. The bound is rounded down by about 1e-13 of the
     energy, so a tolerance of 0 is never met."""
     progress_tolerance: float = 1e-6
-    """Stop when the dual rose by at most this share of itself between two checks."""
+    """Stop when the dual rises by at most this fraction of itself between two checks."""
     annealing_sweeps: int = 0
     """Sweeps with ε falling from 0.3 to 0.001 units of cost that precede the others. 300 give a
     tighter bound at several times the cost; hard problems need more."""
     decode: bool = True
-    """Whether to look for labellings. If not, the solution is the incumbent or, without one, what
-    each variable prefers at the end."""
+    """Whether to look for labellings. If not, the solution is the incumbent or, without one, the
+    argmin of each variable's last belief."""
 
     def __post_init__(self) -> None:
         fewest = min(self.max_sweeps, self.annealing_sweeps)
@@ -81,8 +81,8 @@ class SolverOptions:
             )
 
     def schedule(self) -> list[float]:
-        """Return ε of every sweep, those of annealing first."""
+        """Return the ε of every sweep, annealing first."""
         steps = np.arange(self.annealing_sweeps) / max(self.annealing_sweeps, 1)
         annealing = np.maximum(ANNEALING_END, ANNEALING_START * ANNEALING_RATE**steps)
-        # Kernels would compile anew for an ε that is an integer.
+        # Kernels would compile again for an integer ε.
         return [*map(float, annealing), *[float(self.epsilon)] * self.max_sweeps]

@@ -1,4 +1,4 @@
-"""A factor graph in the shape that kernels read."""
+"""A factor graph in the layout that kernels read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class JunctionTables:
     kinds: Ints
     """(J,) which of the tables each junction uses."""
     tables: Floats
-    """(kinds, k, 4, 4^(k−1)) costs, k times over with each slot's label in front once: every
-    message then reads its table from front to back."""
+    """(kinds, k, 4, 4^(k−1)) costs, stored k times, each time with another slot's label first, so
+    that every message reads its table contiguously."""
     counts: Floats
     """(J,) c_α."""
 
@@ -62,7 +62,7 @@ class Problem:
     """c_i of nodes and of labels."""
 
     def __post_init__(self) -> None:
-        # Numba gives read-only arrays another type. Callers may pass some, so all are made
+        # Numba gives read-only arrays a type of their own. Callers may pass some, so all become
         # read-only: kernels compile once, and the large tables need no copy.
         for name in ("node_costs", "label_costs", "edge_costs"):
             view = getattr(self, name).view()
@@ -73,12 +73,12 @@ class Problem:
 def build_problem(
     graph: FactorGraph, counting: CountingNumbers | None = None, *, check: bool = True
 ) -> Problem:
-    """Bring a graph into the kernels' shape; large tables are not copied.
+    """Bring a graph into the kernels' layout; large tables are not copied.
 
     Raises
     ------
     InputError
-        If a cost is not finite, unless that is not to be checked.
+        If `check` is true and a cost is not finite.
     """
     counting = counting or CountingNumbers()
     for name in ("node_costs", "label_costs", "edge_costs", "junction3_costs", "junction4_costs"):

@@ -26,12 +26,12 @@ FIRST_DECODING = 20
 
 
 class Run:
-    """Messages, the best labelling and the best bound of a run, and their course.
+    """Messages, the best labelling and the best bound of a run, and their history.
 
     Parameters
     ----------
     sweeper
-        Of the whole graph.
+        Sweeper of the whole graph.
     options
         When to stop.
     messages, incumbent
@@ -57,7 +57,7 @@ class Run:
             self._propose(self._decoder.labelling(*incumbent))
 
     def minimise(self, advance: Advance) -> Solution:
-        """Advance until the gap closes, progress ends or no sweeps are left."""
+        """Advance until the gap closes, progress stops or no sweeps are left."""
         options, schedule = self._options, self._options.schedule()
         epsilon, every = float(options.epsilon), options.check_every
         settled = len(schedule) - options.max_sweeps  # from here on ε is constant
@@ -83,7 +83,7 @@ class Run:
         return self._solution(epsilon, rule)
 
     def _propose(self, candidate: Labelling) -> None:
-        """Keep the better labelling, the older of equal ones."""
+        """Keep a candidate if it is better than the best labelling so far."""
         if candidate.energy < self._best.energy:
             self._best = candidate
 

@@ -31,13 +31,13 @@ class Solution:
     sweeps: int
     """Sweeps done."""
     rule: Rule
-    """What ended the run."""
+    """Why the run stopped."""
     trace: Trace
-    """The course of the run."""
+    """Dual, bound and energy in the course of the run."""
 
     @property
     def gap(self) -> float:
-        """How far the energy can at most be above the optimum."""
+        """The most by which the energy can exceed the optimum."""
         return self.energy - self.bound
 
 

@@ -1,9 +1,9 @@
-"""Numba kernels of star moves: a node's state and the labels of all its edges at once, exactly.
+"""Numba kernels for star moves, which optimise a node's state and all its edges' labels jointly.
 
-In a planar graph each junction at a node couples two of the labels round it (the junction's other
-edges lie between other nodes and are fixed). So, given the node's state, the labels round it form a
-cycle, or paths if the node is at the rim. Dynamic programming solves these for all states at once:
-along a path, conditioned on its first label, to which a cycle returns.
+In a planar graph each junction at a node couples two of the labels around it (the junction's other
+edges lie between other nodes and are fixed). So, given the node's state, the labels around it form
+a cycle, or paths if the node is at the rim. Dynamic programming solves these for all states at
+once: along a path, conditioned on its first label so that a cycle can be closed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _link_labels(
     -------
     simple
         False if a junction couples three of the labels or a label has three neighbours: the star is
-        then no union of paths and cycles, and the output is not valid.
+        then not a union of paths and cycles, and the output is not valid.
     """
     scopes, begin, tables = junctions
     first = star[0][node]
@@ -117,7 +117,7 @@ def _current_cost(
     degree: int, state: int, node_cost: float, current: Ints, costs: Floats,
     links: Ints, link_costs: Floats,
 ) -> float:  # fmt: skip
-    """Return the cost of a star as it is."""
+    """Return the current cost of a star."""
     total = node_cost
     for k in range(degree):
         total += costs[k, current[k], state]
@@ -150,7 +150,7 @@ def star_move(
 ) -> bool:  # fmt: skip
     """Give a node its best state and its edges their best labels, jointly.
 
-    A few stars in a hundred are no unions of paths and cycles; they are left as they are.
+    A few stars in a hundred are not unions of paths and cycles; they are left unchanged.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def star_move(
     Returns
     -------
     changed
-        Whether anything did, which lowers the energy.
+        Whether anything changed, which lowers the energy.
     """
     start, edges, _ = star
     first = start[node]
@@ -207,7 +207,7 @@ def star_move(
 def _mark_affected(
     edge: int, touching: Incidence, ends: Ints, scopes: Ints, due: NDArray[np.bool_]
 ) -> None:
-    """Mark the nodes whose best star may be another after a label has changed."""
+    """Mark the nodes whose best star may differ now that a label has changed."""
     start, around, _ = touching
     due[ends[edge, 0]] = due[ends[edge, 1]] = True
     for place in range(start[edge], start[edge + 1]):

@@ -1,4 +1,4 @@
-"""Sweeps: every variable's messages once, block by block, nodes before labels."""
+"""Sweeps: each updates every variable's messages once, block by block, nodes before labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sweeper:
     Parameters
     ----------
     problem, topology
-        The graph.
+        The graph to sweep.
     only
         Variables to update; None updates all of them.
     """

@@ -1,6 +1,6 @@
-"""The structure of a graph: which factors each variable is in, and which it may be updated beside.
+"""The structure of a graph: the factors of each variable, and blocks to update in parallel.
 
-A sweep goes through phases one after the other. In a phase, threads work on blocks side by side,
+A sweep goes through phases one after the other. In a phase, threads work on blocks in parallel,
 and in a block they update one variable after the other. Variables of different blocks of a phase
 share no factor, so a run depends neither on the number of threads nor on their timing, and every
 update is a step of coordinate ascent, which updating all variables at once would not be.
@@ -32,10 +32,10 @@ class Topology:
     star: Incidence
     """Edges of each node, ascending, and its side of them (0: first, 1: second)."""
     touching: Incidence
-    """Junctions of each edge, ascending, and its slot in them; 4-way junctions are numbered on from
+    """Junctions of each edge, ascending, and its slot in them; 4-way junctions are numbered after
     the 3-way ones."""
     phases: list[list[Block]]
-    """Blocks of all variables."""
+    """Phases of a sweep, each a list of blocks; together they hold all variables."""
 
 
 def build_topology(graph: FactorGraph) -> Topology:
@@ -96,7 +96,7 @@ class Block:
     nodes: Ints
     """Nodes to update."""
     edges: Ints
-    """Edges of these nodes that no earlier block has."""
+    """Edges of these nodes that belong to no earlier block."""
     labels: Ints
     """Edges whose labels to update, after the nodes."""
 
@@ -109,7 +109,7 @@ def make_phases(graph: FactorGraph, star: Incidence) -> list[list[Block]]:
     """
     of_node, blocks = _cut_levels(_levels(star, graph.edges))
     first, second = of_node[graph.edges.T]
-    # A label goes with its nodes; if one is on a border, with that, because it comes later.
+    # A label goes with its nodes, or with the border if one is on it, because borders come later.
     of_label = np.maximum(first, second)
     of_edge = np.minimum(first, second)
     rest = 2 * blocks - 1
@@ -173,5 +173,5 @@ def _levels(star: Incidence, ends: Ints) -> Ints:
 
 
 def where(mask: NDArray[np.bool_]) -> Ints:
-    """Return the places at which a mask is true, as kernels take them."""
+    """Return the indices at which a mask is true, in the type that kernels take."""
     return np.flatnonzero(mask).astype(np.int32)

@@ -2,8 +2,8 @@
 
 `geometry` defines surfaces and views, `sampling` draws random bodies, `render` paints both views,
 `partition` cuts the left one into segments, `scene` combines all this and labels the boundaries,
-`video` moves the cameras past a scene, `noise` makes the paper's data set for robustness,
-`dataset` writes scenes to files as KITTI does.
+`video` moves the cameras past a scene, `noise` makes the paper's dataset for robustness, and
+`dataset` writes scenes to files in KITTI's layout.
 """
 
 from slanted.synthetic.dataset import write_kitti

@@ -1,4 +1,4 @@
-"""Scenes as files in the layout of KITTI 2015, to try what needs a dataset."""
+"""Scenes as files in the layout of KITTI 2015, to try out commands that need a dataset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write_kitti(folder: Path, splits: Mapping[str, Iterable[Scene]]) -> Path:
     Parameters
     ----------
     folder
-        Made if missing.
+        The dataset's folder; created if missing.
     splits
         The scenes of each split, such as ``train`` and ``validation``.
 

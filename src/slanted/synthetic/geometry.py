@@ -69,8 +69,8 @@ def cast(
     """Find the nearest surface at the points (x, v) of the left or of the right view.
 
     A left point (u, v) appears at x = u − d(u, v) in the right view. On one plane that is affine,
-    and u = (x + b v + c) / (1 − a) inverts it exactly. Cameras that have `moved` to the right by
-    some baselines see each point shifted by as many more of its disparities.
+    and u = (x + b v + c) / (1 − a) inverts it exactly. Cameras that have `moved` k baselines to the
+    right see each point shifted by a further k times its disparity.
     """
     baselines = moved + right
     shape = np.broadcast_shapes(x.shape, v.shape)
@@ -87,7 +87,7 @@ def cast(
 
 
 def clip(polygon: Floats, half_planes: Floats) -> Floats:
-    """Clip a convex polygon, (n, 2), by half-planes, (k, 3); no vertex may be left."""
+    """Clip a convex polygon, (n, 2), by half-planes, (k, 3); the result may be empty."""
     for p, q, r in half_planes:
         side = p * polygon[:, 0] + q * polygon[:, 1] + r
         after = np.roll(side, -1)

@@ -64,7 +64,7 @@ def noise_set(count: int, sigma: float, *, seed: int) -> Iterator[NoisyScene]:
     check_count("count", count, 0, None)
     check_number("sigma", sigma, 0.0, math.inf)
     check_count("seed", seed, 0, None)
-    # A generator function would report a bad argument only when its first scene is asked for.
+    # A generator function would report a bad argument only when its first scene is requested.
     return (noisy_scene(sigma, seed, index) for index in range(count))
 
 

@@ -17,8 +17,8 @@ ROUNDS = 5
 def partition(surface: Ints, target: int, rng: np.random.Generator) -> Ints:
     """Cut an image into about `target` 4-connected segments, each inside one surface.
 
-    Cutting at borders adds pieces, how many depends on the scene. So the number of Voronoi cells is
-    corrected in a few rounds, and the partition closest to the target is kept.
+    Cutting at borders adds a number of pieces that depends on the scene. So the number of Voronoi
+    cells is corrected in a few rounds, and the partition closest to the target is kept.
     """
     best = np.zeros_like(surface)
     error = math.inf
@@ -109,12 +109,12 @@ def _merge_small(pieces: Ints, surface: Ints) -> Ints:
                 borders[into][other] = borders[other][into] = borders[into].get(other, 0) + length
         borders[small] = {}
         if size[into] < SMALLEST_PIECE:
-            queue.append(into)  # its own turn may be over
+            queue.append(into)  # its own turn may have passed
     return _renumber(pieces, parent)
 
 
 def _renumber(pieces: Ints, parent: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Ints:
-    """Follow each piece to the one that it joined, and number those that are left from 0."""
+    """Map each piece to the one that it joined, and number those that remain from 0."""
     while (parent[parent] != parent).any():
         parent = parent[parent]
     _, compact = np.unique(parent, return_inverse=True)

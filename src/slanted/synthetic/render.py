@@ -13,7 +13,7 @@ from slanted.synthetic.geometry import Floats, Hits, Surface, cast
 Image = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
-# Cell size in pixels and share of each octave. The finest is coarse enough for linear
+# Cell size in pixels and weight of each octave. The finest is coarse enough for linear
 # interpolation, and the coarsest keeps large windows from looking alike.
 _OCTAVES = ((4.0, 0.5), (9.0, 0.3), (21.0, 0.2))
 _TABLE = 64  # lattice points per period of the texture: 256 px at the finest octave
@@ -59,7 +59,7 @@ def sample_textures(
         taken = np.array([t.colour for t in textures]).reshape(-1, 3)
         distance = ((candidates[:, None] - taken[None]) ** 2).sum(axis=-1)
         farthest = int(distance.min(axis=1, initial=np.inf).argmax())
-        # Texture is mostly grey, so that hue tells surfaces apart.
+        # Texture is mostly grey, so that hue distinguishes surfaces.
         shape = (len(_OCTAVES), _TABLE, _TABLE)
         lattices = 0.8 * rng.uniform(-1.0, 1.0, (*shape, 1)) + 0.2 * rng.uniform(
             -1.0, 1.0, (*shape, 3)

@@ -5,8 +5,8 @@ equal. Body 0 is the background and covers everything; every later body is neare
 ones by at least `SEPARATION` wherever they overlap or nearly touch. The labels follow from these
 two facts.
 
-There is no trigonometry, only sums, products, quotients and square roots, which round alike on
-every platform, so that one seed draws the same scene everywhere.
+Only sums, products, quotients and square roots are used, no trigonometry: they round alike on every
+platform, so a seed draws the same scene everywhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TRIES = 300
 
 @dataclass(frozen=True)
 class Stage:
-    """What a scene must fill: an image of width × height pixels and a range of disparities."""
+    """The space that a scene fills: width × height pixels and a range of disparities."""
 
     width: int
     height: int
@@ -132,7 +132,7 @@ def _object(
 
 
 def _envelope(planes: Floats, outline: Floats, sign: float, body: int) -> list[Surface]:
-    """Split a region among planes: the nearest one shows (sign > 0), or the farthest one."""
+    """Split a region among planes: the nearest (sign > 0) or the farthest is visible."""
     surfaces = []
     for index, plane in enumerate(planes):
         folds = sign * (plane - np.delete(planes, index, axis=0))
@@ -142,7 +142,7 @@ def _envelope(planes: Floats, outline: Floats, sign: float, body: int) -> list[S
 
 
 def _clearance(front: Sequence[Surface], behind: Sequence[Surface], box: Floats) -> float:
-    """Return by how much `behind` sticks out of `front` at most where they meet (−inf: nowhere).
+    """Return the most by which `behind` protrudes through `front` where they meet (−inf: nowhere).
 
     An affine difference on a convex polygon is largest at a vertex, so the answer is exact.
     """

@@ -53,7 +53,7 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneOptions:
-    """What a random scene is like."""
+    """Options of a random scene."""
 
     segments: int = 108
     """Approximate number of segments of the left image."""
@@ -106,7 +106,7 @@ def make_scene(
     Raises
     ------
     InputError
-        If an argument is out of its range, or if no place is found for all the objects.
+        If an argument is out of range, or the objects do not all fit.
 
     Notes
     -----

@@ -46,7 +46,7 @@ def make_video(
         Number of frames.
     step
         Movement of the cameras to the right per frame, in baselines. A point moves to the left by
-        as many of its disparities.
+        `step` times its disparity.
     objects, max_disparity
         As for `make_scene`.
     noise

@@ -43,13 +43,13 @@ ASSETS = (
 )
 """The only files that are served from disk; everything else is made from the result."""
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""For frames, whose keys are never used again, not even by another server."""
+"""Header for frames, whose keys are never reused, not even by another server."""
 NEVER = {"cache-control": "no-store"}
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12
 LONGEST_NUMBER = 12
 MOST_AT_ONCE = 2
-"""Clouds, meshes and exports made at the same time: each takes a core and much memory."""
+"""Most clouds, meshes and exports made at a time: each takes a core and much memory."""
 
 Answer = Callable[[Request], Response]
 
@@ -80,9 +80,9 @@ def make_app(session: Session) -> Starlette:
 
 
 def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> Route:
-    """Return a route whose answer is made on a thread, since painting and packing take time.
+    """Return a route whose response is made in a thread, since painting and packing take time.
 
-    Slow ones take turns before they get a thread, so that threads are left for the others.
+    Slow responses take turns before they get a thread, which leaves threads for the others.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -90,7 +90,7 @@ def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> R
             return await run_in_threadpool(answer, request)
         async with turns:
             if await request.is_disconnected():
-                return Response(status_code=499)  # nobody waits for the answer any more
+                return Response(status_code=499)  # the client is gone
             return await run_in_threadpool(answer, request)
 
     made: Callable[[Request], Awaitable[Response]] = endpoint

@@ -1,4 +1,4 @@
-"""A cache of what was made for frames, within a limit of memory."""
+"""A cache of what was made for frames, with limited memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Things made for frames; the least recently used are dropped first.
+    """A cache of items made for frames; the least recently used are dropped first.
 
-    Their sizes add up to at most `most`, though one thing is always kept. By default the size of
-    each is 1.
+    Their sizes add up to at most `most`, though one item is always kept. By default each has size
+    1.
     """
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda thing: 1) -> None:
@@ -27,10 +27,10 @@ class Cache(Generic[T]):
         return len(self._things)
 
     def get(self, frame: str, name: str, make: Callable[[], T]) -> T:
-        """Return a thing of a frame, and make it if it is missing.
+        """Return an item of a frame; make it if it is missing.
 
-        The page asks for many tiles at once: of those who ask for the same thing one makes it and
-        the others wait, while other things can be had.
+        The page asks for many tiles at once: of several calls for the same item, one makes it and
+        the others wait; calls for other items go ahead.
         """
         key = (frame, name)
         with self._lock:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
 
 MOST_DRAWN = 3
-"""States of a run whose maps are kept; of the others only planes and labels are."""
+"""Number of states whose maps are kept; the others keep only planes and labels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What stays the same however often inference runs."""
+    """The data of a session that inference does not change."""
 
     name: str
     # without the left image grey is shown, and without both nothing can be run again
@@ -46,7 +46,7 @@ class Frame:
 
     key: str  # what the page asks for; no other state, even of another server, has the same key
     title: str
-    final: Result  # of the run
+    final: Result  # result of the run
     segments: int
     energy: float | None  # the weighted energy, if known
     snapshot: Snapshot | None = None  # the state, if it is not the final one
@@ -68,7 +68,7 @@ class Frame:
         return drawn.get(self.key, "state", lambda: _state(self.final, snapshot))
 
     def mesh(self, most_triangles: int) -> PlaneMesh:
-        """Return the planes as a mesh, with outlines coarse enough for so many triangles."""
+        """Return the planes as a mesh, with outlines coarse enough for at most `most_triangles`."""
         result = self.result
         step = step_for(result.regions.label_image, most_triangles)
         mesh = mesh_of(result, step=step)
@@ -78,7 +78,7 @@ class Frame:
         return mesh
 
     def summary(self) -> dict[str, Any]:
-        """Return what the page shows of the state."""
+        """Return what the page shows about the state."""
         named = {name: getattr(self, name) for name in ("key", "title", "segments", "energy")}
         return {**named, "final": self.is_final}
 

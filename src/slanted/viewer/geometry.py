@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 4_000_000
 MOST_TRIANGLES = 600_000
-"""Most points and triangles that a page is sent; exports are exact."""
+"""Most points and triangles sent to a page; exports are exact."""
 
 
 def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and columns of a regular grid of at most so many pixels."""
+    """Return rows and columns of a regular grid of at most `most` pixels."""
     step = max(1, math.ceil(math.sqrt(shape[0] * shape[1] / max(most, 1))))
     while -(-shape[0] // step) * -(-shape[1] // step) > max(most, 1):
         step += 1
@@ -33,9 +33,9 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
 
 
 def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
-    """Return at most so many pixels as points: their number, positions and texture coordinates.
+    """Return at most `most` pixels as points: their number, positions and texture coordinates.
 
-    Their order is random, so that the first of them make a thinner cloud.
+    Their order is random, so that the first k of them are a thinner cloud.
     """
     disparity = frame.result.disparity
     height, width = disparity.shape
@@ -58,7 +58,7 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
 
 
 def pack_mesh(scene: Scene, frame: Frame, most: int) -> bytes:
-    """Return a mesh of at most so many triangles, with outlines as coarse as that takes.
+    """Return a mesh of at most `most` triangles, with outlines as coarse as that requires.
 
     The bytes hold the numbers of vertices and triangles, positions, texture coordinates, triangles.
     """

@@ -1,6 +1,6 @@
-"""Keeps other web pages out: any page open on this machine can reach a server on it.
+"""Protection from other web pages: any page open on this machine can reach a server on it.
 
-A foreign page may send requests here, or point its own name at 127.0.0.1 (DNS rebinding). So a
+Another page may send requests here, or point its own name at 127.0.0.1 (DNS rebinding). So a
 request is answered only if its Host header names this server and, if the browser says where the
 request comes from, that is a page of this server.
 """
@@ -28,7 +28,7 @@ FRIENDLY_SITES = ("same-origin", "none")
 
 
 def allowed_hosts(host: str, port: int, others: Iterable[str] = ()) -> frozenset[str]:
-    """Return the values of the Host header that mean the server bound to `host` and `port`.
+    """Return the values of the Host header that name the server bound to `host` and `port`.
 
     `others` are further names of the server, with or without a port.
     """
@@ -85,14 +85,14 @@ class Guard:
 
 
 def _is_visit(scope: Scope, headers: dict[str, list[str]]) -> bool:
-    """Return whether somebody follows a link to the page itself, in a tab of its own."""
+    """Return whether a user follows a link to the page itself, in a tab of its own."""
     mode, place = (headers.get(f"sec-fetch-{name}", [""]) for name in ("mode", "dest"))
     is_page = scope["method"] == "GET" and scope.get("path") == "/"
     return is_page and mode == ["navigate"] and place == ["document"]
 
 
 def _for_us_alone(send: Send) -> Send:
-    """Return a `send` whose answers no other page may embed or frame."""
+    """Wrap `send` so that no other page may embed or frame the responses."""
 
     async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":

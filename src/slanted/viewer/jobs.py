@@ -1,4 +1,4 @@
-"""Inference in the background: one run at a time, with progress, and cancelled on request."""
+"""Inference in the background: one run at a time, with progress, which can be cancelled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SHARE_BEFORE = {"segmentation": 0.02, "regions": 0.1, "inference": 0.15}
-"""Rough share of a run that is done when a stage starts."""
+"""Rough fraction of a run that is done when a stage starts."""
 CANCELLED = "cancelled; the last result stays"
 
 
-class Cancelled(Exception):  # noqa: N818 - it is no error
+class Cancelled(Exception):  # noqa: N818 - it is not an error
     """Raised inside a run to end it."""
 
 
@@ -39,7 +39,7 @@ Work = Callable[[Callable[[str], None], "Callable[[Snapshot], None]"], "Result"]
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run that was asked for, and whether it should stop."""
+    """A requested run, and whether it should stop."""
 
     number: int
     work: Work
@@ -52,7 +52,7 @@ class _Run:
 
 
 class Jobs:
-    """Runs the newest work that was asked for, on a thread of its own.
+    """Runs the newest requested work in a thread of its own.
 
     At most one run waits for another to end; the callers never wait. The result of a run that was
     cancelled or replaced is not published. `on_done` is called on that thread with the number of
@@ -126,7 +126,7 @@ class Jobs:
             self._run(run)
 
     def _set(self, run: _Run, **changes: Any) -> None:
-        """Change the state, unless it belongs to a newer run by now."""
+        """Change the state, unless it now belongs to a newer run."""
         with self._lock:
             if run.number != self.state.number:
                 return
@@ -166,7 +166,7 @@ class Jobs:
 
     def _publish(self, run: _Run, result: Result, snapshots: list[Snapshot]) -> None:
         """Publish the result of a run, unless it was cancelled before."""
-        with self._lock:  # so that a run cannot be cancelled and published at once
+        with self._lock:  # so that a run cannot be both cancelled and published
             run.check()
             self._on_done(run.number, result, snapshots)
             text = f"{sum(result.seconds.values()):.1f} s"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 TILE = 512
 """Pixels along the side of a tile."""
 TEXTURE = 2048
-"""Most pixels along a side of a picture that is laid over the mesh."""
+"""Largest side, in pixels, of a picture that is laid over the mesh."""
 CACHE_BYTES = 600_000_000
 FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
@@ -173,7 +173,7 @@ def texture(layer: Layer) -> bytes:
 
 
 def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return a layer at another size; its lines stay as wide on the screen."""
+    """Return a layer at another size; its lines keep their width on the screen."""
     height, width = layer.picture.shape[:2]
     factor = max(1, round(width / size[0]), round(height / size[1]))
     picture = layer.picture

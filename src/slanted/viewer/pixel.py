@@ -1,4 +1,4 @@
-"""What is known of a pixel: its segment, its plane, and the labels of its boundaries."""
+"""Description of a pixel: its segment, its plane, and the labels of its boundaries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]:
-    """Return what is known of a pixel, for JSON; an InputError if it is not in the image."""
+    """Return what is known about a pixel, for JSON; an InputError if it is not in the image."""
     result = frame.result
     height, width = result.disparity.shape
     if not (0 <= u < width and 0 <= v < height):

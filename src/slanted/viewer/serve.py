@@ -1,4 +1,4 @@
-"""Starting and ending the server."""
+"""Starting and stopping the server."""
 
 from __future__ import annotations
 

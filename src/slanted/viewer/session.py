@@ -40,13 +40,13 @@ SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
 """Settings that the page can change: path, name, lowest and highest value of the slider, and the
 power by which small values get more of its length."""
 OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
-"""Settings without meaning if the run was given its segments, which it then keeps."""
+"""Settings that have no effect on a run with given segments, which it keeps."""
 PACKED_BYTES = 150_000_000
 """Memory for clouds and meshes; a mesh of 600,000 triangles takes about 17 MB."""
 
 
 class NotThereError(SlantedError):
-    """A page asked for something that does not exist, or not any more."""
+    """A page asked for something that does not exist, or no longer exists."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}: does not exist, or not any more; reload the page")
@@ -138,7 +138,7 @@ class Session:
         return self._layers.get(key, name, lambda: paint_layer(self.scene, frame, name))
 
     def packed(self, key: str, kind: str, most: int) -> bytes:
-        """Return a frame's ``cloud`` or ``mesh`` of at most so many points or triangles."""
+        """Return a frame's ``cloud`` or ``mesh`` of at most `most` points or triangles."""
         frame, pack = self.frame(key), {"cloud": pack_cloud, "mesh": pack_mesh}[kind]
         return self._packed.get(key, f"{kind} {most}", lambda: pack(self.scene, frame, most))
 
@@ -183,7 +183,7 @@ class Session:
         self._jobs.cancel(number)
 
     def close(self) -> None:
-        """Stop what runs in the background."""
+        """Stop background work."""
         self._jobs.cancel()
         self._jobs.wait(10)
 

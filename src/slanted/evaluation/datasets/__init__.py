@@ -1,4 +1,4 @@
-"""Stereo benchmarks on disk: which frames there are and what their ground truth is."""
+"""Stereo benchmarks on disk: their frames, splits and ground truth."""
 
 from slanted.evaluation.datasets.find import DATASETS, find_frames
 from slanted.evaluation.datasets.frame import Frame, read_visible, visible_in_both

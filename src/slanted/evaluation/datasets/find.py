@@ -22,12 +22,12 @@ from slanted.evaluation.datasets.splits import select_split
 
 @dataclass(frozen=True)
 class Layout:
-    """How the files of a dataset are found.
+    """The layout of a dataset, and the function that finds its frames.
 
     Attributes
     ----------
     find
-        Returns the frames that seem to be under a root, in any order.
+        Returns candidate frames under a root, in any order.
     expected
         The layout in words, for messages.
     """
@@ -45,7 +45,7 @@ _LAYOUTS = {
 
 ALL_FRAMES = "all"
 """The split that every dataset has."""
-# One finder tells these apart by their file names, so all these names are accepted.
+# One finder distinguishes these by their file names, so all these names are accepted.
 _ALIASES = dict.fromkeys(
     ("middlebury2001", "middlebury2003", "middlebury2005", "middlebury2006"), "middlebury"
 )
@@ -74,10 +74,10 @@ def find_frames(
         A split named in ``split.json`` in that folder (for Middlebury also in ``scenes.json``);
         None or ``all`` for all frames.
     limit
-        At most this many, the first by name; None for all.
+        Largest number of frames, the first by name; None for all.
     problems
-        If given, receives by name what is wrong with each frame that cannot be used; without it,
-        the first such frame is an error.
+        If given, gets what is wrong with each unusable frame, by its name; without it, the first
+        such frame is an error.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class Frame:
     ground_truth
         Disparity of the left view wherever it was measured.
     ground_truth_noc
-        The same for the pixels visible in both views only (KITTI).
+        The same, only for pixels visible in both views (KITTI).
     calibration
         The dataset's own calibration file.
     max_disparity
@@ -46,7 +46,7 @@ class Frame:
     visible_mask
         Image of the left view: 255 visible in both views, 128 occluded, 0 no ground truth.
     ground_truth_right
-        Disparity of the right view, to cross-check with where there is no mask.
+        Disparity of the right view, for a cross-check where there is no mask.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Frame:
 
 
 Candidate = tuple[str, Callable[[], Frame]]
-"""The name of a frame that seems to be there, and a call that makes it or raises a FileError."""
+"""The name of a possible frame, and a function that returns it or raises a FileError."""
 
 
 def check_right_image(right: Path, left: Path) -> Path:

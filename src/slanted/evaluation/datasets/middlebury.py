@@ -101,7 +101,7 @@ def find_middlebury_frames(root: Path) -> list[Candidate]:
 def find_middlebury2014_frames(root: Path) -> list[Candidate]:
     """List the scenes of 2014 under `root` that have a left image and ground truth.
 
-    Each also needs a right image; a ``calib.txt`` may be missing, but not unreadable.
+    Each also needs a right image; ``calib.txt`` may be missing, but must be readable if present.
     """
     return _find_scenes(root, (_NAMING_2014,))
 
@@ -161,7 +161,7 @@ def _scale(truth: Path, naming: SceneNaming) -> float:
     )
     raise FileError(
         truth,
-        f"expected an official width ({sizes} pixels) to tell the disparity scale by, got {width}; "
+        f"expected an official width ({sizes} pixels) to infer the disparity scale, got {width}; "
         f"state the scale in a {SCENES_FILE} beside the scene folders.",
     )
 

@@ -27,8 +27,8 @@ def select_split(
 ) -> list[Frame]:
     """Return the frames of one split, in the order of `frames`.
 
-    With `problems`, missing frames of the split are named there instead of raising an error, and
-    problems of frames outside the split are removed from it.
+    With `problems`, missing frames of the split are recorded there instead of raising an error, and
+    problems of frames outside the split are removed.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_splits(root: Path) -> Splits:
     Raises
     ------
     FileError
-        If there is neither file, or it has another form.
+        If neither file exists, or it is malformed.
     """
     for folder in _split_folders(root):
         if (folder / SPLIT_FILE).is_file():

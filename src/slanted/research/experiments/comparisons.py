@@ -102,7 +102,7 @@ def comparison(context: Context) -> Outcome:
 
 
 def segmentation(context: Context) -> Outcome:
-    """Make Tables 3 and 4 of the paper: where segments come from."""
+    """Make Tables 3 and 4 of the paper, which compare segmentation methods."""
     methods = {"UCM": "ucm", "SLIC, fewer": "slic", "SLIC": "slic", "UCM + SLIC": "slic+ucm"}
     entries: dict[str, list[Entry]] = {KITTI: [], MIDDLEBURY: []}
     for dataset, rows in paper.SEGMENTATION.items():
@@ -182,7 +182,7 @@ def resampling(context: Context) -> Outcome:
 
 
 def oracle(context: Context) -> Outcome:
-    """Make Tables 6 and 7 of the paper: the best that planes could do, local fits, and ours."""
+    """Make Tables 6 and 7 of the paper: the oracle's planes, local fits, and ours."""
     ours = changed("default")
     unrefined = {"inference.iterations": "0", "refinement.rounds": "0"}
     entries = {}
@@ -241,7 +241,7 @@ OFF: dict[str, dict[str, str]] = {
     "segments that see the disparity": {"segmentation.method": "slic"},
     "joint fit and neighbours as proposals": {"inference.proposals": "paper+incumbent"},
 }
-"""Settings that switch a part off. Without rounds, particles are drawn about as often."""
+"""Settings that switch a part off; without refinement, particles are drawn about as often."""
 MORE: dict[str, dict[str, str]] = {
     "no splits": {"refinement.split_size": "0"},
     "no junctions": {"model.weights.jct": "0", "model.weights.crs": "0"},
@@ -255,7 +255,7 @@ MORE: dict[str, dict[str, str]] = {
 
 
 def ablation(context: Context) -> Outcome:
-    """Measure what each part of the preset ``default`` is worth; not in the paper."""
+    """Measure what each part of the preset ``default`` contributes; not in the paper."""
     everything = {key: value for changes in OFF.values() for key, value in changes.items()}
     rows: dict[str, dict[str, str]] = {"default": {}}
     rows |= {f"without {name}": changes for name, changes in OFF.items()}

@@ -1,4 +1,4 @@
-"""What experiments run on: datasets and their splits, and the measurements made on them."""
+"""Input of experiments: datasets, their splits, and the measurements made on them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TRAINING, MIDDLEBURY_TRAINING = Part(KITTI, "train"), Part(MIDDLEBURY, "train")
 
 @dataclass(frozen=True)
 class Context:
-    """What experiments run on, and how."""
+    """Input and options of experiments."""
 
     data: Mapping[str, Path]  # the folder of each dataset
     folder: Path  # has the measurements in ``measurements``
@@ -69,7 +69,7 @@ class Context:
         return measure_all(jobs, store, self.workers, self.progress)
 
     def frames(self, part: Part) -> tuple[list[Frame], list[str]]:
-        """Return the frames of a part, and what is missing of it."""
+        """Return the frames of a part, and a list of what is missing."""
         if part.dataset not in self.data:
             return [], [f"{part.dataset}: no folder was given; add --data {part.dataset}:PATH"]
         problems: dict[str, str] = {}

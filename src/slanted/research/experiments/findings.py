@@ -1,6 +1,6 @@
 """The paper's qualitative findings as claims to check against our tables (§4).
 
-Every claim that is the paper's also holds for the paper's own numbers, as a test makes sure.
+Every claim that is the paper's also holds for the paper's own numbers, as a test checks.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from slanted.research.experiments.outcome import Finding
 from slanted.research.experiments.tables import Table
 
 Rule = Callable[[Table], tuple[bool, str]]
-"""Says whether a table bears a claim out, and gives the numbers that decide."""
+"""Returns whether a table supports a claim, and the numbers that decide."""
 NEARLY = 0.9
-"""Share of a gain that counts as nearly all of it."""
+"""Fraction of a gain that counts as nearly all of it."""
 LITTLE = 0.15
-"""Points of out-3px that matter little. In the paper losses differ by 0.03, and one training image
-from more by 0.11."""
+"""Points of out-3px that matter little. In the paper, losses differ by 0.03, and one training image
+is 0.11 from more."""
 CURVED = 0.2
-"""Largest share of the time, at the most superpixels, that a quadratic term may have."""
+"""Largest fraction of the time a quadratic term may take, at the most superpixels."""
 FAR = 0.5
-"""Share of our error below which the oracle is far below it."""
+"""Fraction of our error below which the oracle's error counts as far below it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Claim:
     part: Part = VALIDATION
 
     def check(self, tables: Mapping[str, Table]) -> Finding:
-        """Return whether the claim holds; without its numbers that is not known."""
+        """Return whether the claim holds, or unknown if its numbers are missing."""
         key = self.part.key
         statement = f"{self.part.dataset}: {self.statement}"
         try:
@@ -49,7 +49,7 @@ class Claim:
 
 
 def figures(table: Table, rows: Sequence[str], metric: str = METRIC) -> list[float]:
-    """Return a column's numbers for some rows; a LookupError if one is missing or no row given."""
+    """Return a column's numbers for some rows; a LookupError if one is missing or none is given."""
     found = [table.cell(row, metric) for row in rows]
     if not found or None in found:
         raise LookupError(metric)
@@ -87,7 +87,7 @@ def below_all(row: str, others: Sequence[str]) -> Rule:
 
 
 def two_draws_suffice(table: Table) -> tuple[bool, str]:
-    """Check that two draws gain nearly as much over none as five."""
+    """Check that two draws gain nearly as much as five, compared with none."""
     none, two, five = figures(table, ["0", "2", "5"])
     text = f"{METRIC}: {none:.2f} without, {two:.2f} after two, {five:.2f} after five draws"
     if five >= none:

@@ -1,8 +1,8 @@
 """Measurements of single images, each made once and kept in a file.
 
 A measurement is identified by everything it depends on: the files, the method, the settings and the
-code. It is written as soon as it is made, so that an experiment that was stopped goes on from
-there, and experiments share the measurements they have in common.
+code. It is written as soon as it is made, so that a stopped experiment can be resumed, and
+experiments share the measurements they have in common.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from slanted.runtime.workers import open_backend, run_each
 Scores = dict[str, Any]
 """Numbers by name, or a text such as an encoded picture."""
 BESIDE = ("cli", "research", "output", "viewer")
-"""Folders that no measurement depends on, except for the methods and jobs of research."""
+"""Folders that no measurement depends on, except for research's methods and jobs."""
 
 
 class Job(Protocol):
@@ -43,7 +43,7 @@ class Job(Protocol):
 
 
 def key_of(job: Job) -> str:
-    """Return the key that tells a job from every other one."""
+    """Return a key that is unique to a job."""
     return digest(code_digest(), package_versions(), type(job).__name__, *job.parts)
 
 
@@ -96,7 +96,7 @@ def measure_all(
     workers: int,
     progress: Callable[[str], None] | None = None,
 ) -> list[Measured]:
-    """Make the measurements that are not there yet, several at a time.
+    """Make the measurements that do not exist yet, several at a time.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def measure_all(
             say(f"{number}/{len(missing)} {missing[ended.key].name}{_ending(measured)}")
     if died:
         raise SlantedError(
-            f"the processes that measured {', '.join(died)} died, perhaps for want of memory; "
-            "repeat the command to go on, with --workers 1 if it happens again"
+            f"the processes that measured {', '.join(died)} died, perhaps out of memory; "
+            "repeat the command to continue, with --workers 1 if it happens again"
         )
     return [found[key] for key, _ in keyed]
 
@@ -165,7 +165,7 @@ def _measure_item(item: tuple[str, Job]) -> Measured:
 
 
 def measure_as(key: str, job: Job) -> Measured:
-    """Run a job that has a key in the process that asks, if it has the same key here."""
+    """Run a job in a worker, if its key is the same as in the process that sent it."""
     if key_of(job) != key:
         raise SlantedError(
             "the code or the images changed while they were measured; repeat the command"
@@ -174,7 +174,7 @@ def measure_as(key: str, job: Job) -> Measured:
 
 
 def measure(job: Job) -> Measured:
-    """Run a job, and return what goes wrong with it, so that other jobs go on."""
+    """Run a job, and return its error instead of raising it, so that other jobs continue."""
     try:
         return Measured(job.run())
     except SlantedError as error:

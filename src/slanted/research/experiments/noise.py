@@ -66,7 +66,7 @@ def noise(context: Context) -> Outcome:
 
 
 def settings_for(weight: float) -> Settings:
-    """Return settings with one weight for all potentials that are no sum over pixels."""
+    """Return settings with one weight for all potentials that are not sums over pixels."""
     weights = {f"model__weights__{name}": float(weight) for name in ("bdy2", "jct", "crs", "col")}
     return changed("paper", inference__proposals="mixture", inference__sweeps=50, **weights)
 

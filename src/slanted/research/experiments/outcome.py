@@ -26,7 +26,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Return in a word whether it holds."""
+        """Return in one word whether it holds."""
         return {True: "true", False: "false", None: "not known"}[self.holds]
 
 
@@ -124,7 +124,7 @@ class Outcome:
 
 
 def origin_text(origin: Mapping[str, str]) -> str:
-    """Return in a line where numbers come from."""
+    """Return the origin of numbers as one line."""
     return ", ".join(f"{name} {value}" for name, value in origin.items())
 
 

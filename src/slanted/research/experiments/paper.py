@@ -72,7 +72,7 @@ OURS_BESIDE_ORACLE: Figures = {
     KITTI: (9.64, 12.24, 5.14, 7.35, 3.70, 5.63, 2.97, 4.69),
     MIDDLEBURY: OURS[MIDDLEBURY],
 }
-"""On KITTI's training images, since only these have the ground truth that an oracle needs."""
+"""On KITTI's training images: only these have the ground truth that an oracle needs."""
 
 TRAINING_SIZE = {
     1: (9.14, 11.49, 4.58, 6.55, 3.23, 4.92, 2.61, 4.09),

@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and what to claim of it."""
+    """What to measure, and the claims to check."""
 
     name: str
     shows: str
@@ -64,7 +64,7 @@ class Plan:
 
 
 def run_plan(plan: Plan, context: Context) -> Outcome:
-    """Measure what a plan asks for, as far as the data are there."""
+    """Measure what a plan asks for, as far as the data are available."""
     tables: dict[str, Table] = {}
     charts: dict[str, Chart] = {}
     missing: list[str] = []
@@ -128,7 +128,7 @@ def _measure_part(
 
 
 def _means(scores: Sequence[Scores]) -> dict[str, float]:
-    """Return means, but medians of times, which a busy machine distorts now and then."""
+    """Return means, but medians of times, which a busy machine sometimes distorts."""
     if not scores:
         return {}
     times = [name for name in scores[0] if name.endswith(SECONDS)]

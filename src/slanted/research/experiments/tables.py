@@ -16,7 +16,7 @@ Cell = float | None
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table; `quoted` if its numbers are somebody else's."""
+    """A row of a table; `quoted` if its numbers come from a publication."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -30,7 +30,7 @@ class Table:
     title: str
     columns: tuple[str, ...]  # names of the columns, without that of row names
     rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()  # sentences that stand below
+    notes: tuple[str, ...] = ()  # sentences below the table
     over: str = ""  # what the numbers are means over, such as "20 frames"
 
     def cell(self, row: str, column: str) -> Cell:

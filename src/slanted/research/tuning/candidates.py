@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 8
 """Points tried per candidate, since some repeat others or are refused by the settings."""
 SHIFT_STREAM, CHANGE_STREAM = 1, 2
-"""Numbers of the random streams of this module; each is different."""
+"""Numbers of this module's random streams, all different."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def draw_candidates(
     """Draw candidates with the seed of the settings.
 
     Candidate 0 is `start`, which also has the values of all settings that do not vary; `count`
-    includes it, and there are fewer candidates if the space has no more. A candidate changes as
-    many settings as `change` says, chosen at random; None for all. An InputError says that an
-    argument is out of range, or that no point of the space is allowed.
+    includes it. There are fewer candidates if the space has no more points. Each changes `change`
+    settings, chosen at random; None for all. An InputError is raised if an argument is out of
+    range, or if no point of the space is allowed.
     """
     paths = [dimension.path for dimension in space]
     if not paths or len(set(paths)) < len(paths):

@@ -35,7 +35,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Rung:
-    """A round: its pairs' names, the standings from the best, and how many were measured anew."""
+    """A round: its pairs' names, the standings, best first, and the number of new measurements."""
 
     pairs: tuple[str, ...]
     standings: tuple[Standing, ...]

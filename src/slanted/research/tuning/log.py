@@ -1,8 +1,8 @@
 """The log of a search: a CSV table with a row for each candidate and pair.
 
-A row does not depend on metric, weights, rungs or split, so these may change when a search
-continues from the log of an earlier one. What a row does depend on (the settings that do not vary,
-the search space and the seed) is in the column ``search``.
+A row does not depend on metric, weights, rungs or split, so a search may continue from the log of
+an earlier one that differs in these. What a row does depend on (the settings that do not vary, the
+search space and the seed) is in the column ``search``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TuningLog:
             self._write([])
 
     def append(self, candidate: Candidate, pair: str, measurement: Measurement) -> None:
-        """Add a row in a single write, which a kill can cut but not mix with another."""
+        """Add a row in a single write, which a kill can truncate but not mix with another."""
         scores = {name: repr(value) for name, value in measurement.scores.items()}
         row = [
             self.search,
@@ -100,7 +100,7 @@ class TuningLog:
                 raise self._unlike(f"line {number} has {len(row)} columns")
             cells = dict(zip(self.columns, row, strict=True))
             found |= self._entry(cells, number)
-        if whole != data:  # a kill cut the last row
+        if whole != data:  # a kill truncated the last row
             self._write(rows[1:])
         return found
 

@@ -23,8 +23,8 @@ ORDER_STREAM = 3
 _RULES = dict.fromkeys(name.rsplit("-", 1)[0] for name in METRIC_NAMES)
 METRICS = tuple(
     name for name in (*_RULES, *METRIC_NAMES) if not name.startswith("density")
-)  # density is no error, and results are dense anyway
-"""Metrics to choose from: a rule, which is the mean over its regions, or a rule and a region."""
+)  # density is not an error, and results are dense anyway
+"""Metrics to choose from: a rule with a region, or a rule alone for the mean of its regions."""
 
 
 @dataclass(frozen=True)

@@ -53,14 +53,14 @@ class Runner:
             yield task, measurement
         if died:
             raise InputError(
-                f"workers: the processes that measured {', '.join(died)} died, perhaps for want of "
-                "memory; repeat the command with fewer, it goes on where it stopped"
+                f"workers: the processes that measured {', '.join(died)} died, perhaps out of "
+                "memory; repeat the command with fewer to continue where it stopped"
             )
 
 
 @contextmanager
 def runner(workers: int) -> Iterator[Runner]:
-    """Give a runner with a number of processes; 1 is this process."""
+    """Yield a runner with a number of processes; with 1, it runs in this process."""
     if workers < 1:
         raise InputError(f"workers: expected at least 1, got {workers}; raise it")
     try:

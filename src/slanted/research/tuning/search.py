@@ -72,7 +72,7 @@ class Schedule:
 
     candidates: int = 32
     change: int | None = None  # the number of settings that a candidate changes; None for all
-    rungs: int = 3  # rounds; the last is on all pairs, each earlier one on half of the next's
+    rungs: int = 3  # rounds; the last is on all pairs, each earlier one on half as many as the next
     eta: float = 3.0  # the best 1/eta of each rung stay
 
 

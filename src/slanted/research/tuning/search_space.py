@@ -1,4 +1,4 @@
-"""The search space: which settings vary, and over what values.
+"""The search space: the settings that vary, and their values.
 
 It is given as text, ``model.truncation=2:6:log`` on the command line, or in a TOML file that is
 laid out like a settings file.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GRAMMAR = "LOW:HIGH, LOW:HIGH:log, or values separated by commas"
 RELATIVE = "x"
-"""Stands before an end of a range that is a multiple of the current value."""
+"""Prefix of an end of a range that is a multiple of the current value."""
 DIGITS = 4
 """Significant digits of drawn values: finer differences are noise and hard to read."""
 UNUSED = {
@@ -51,7 +51,7 @@ class Dimension:
     whole: bool = False  # whether only whole numbers are drawn
 
     def at(self, share: float) -> Any:
-        """Return the value at a share of the range, 0 ≤ share < 1."""
+        """Return the value at a fraction of the range, 0 ≤ share < 1."""
         if self.values:
             return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
         half = 0.5 if self.whole else 0.0  # makes both ends as likely as the other numbers

@@ -1,4 +1,4 @@
-// What the page asks of the server.
+// The page's requests to the server.
 
 export class Refused extends Error {
   constructor(status, text) {
@@ -7,15 +7,15 @@ export class Refused extends Error {
   }
 }
 
-// The server did not answer, or not to the end: it may have ended.
+// The server did not answer, or not completely: it may have been stopped.
 export class Lost extends Error {
   constructor() {
     super("The server does not answer; it may have ended.");
   }
 }
 
-// What `read` gets of the answer. Browsers tell of lost connections by a TypeError, as of mistakes
-// in scripts; only what fetches can throw it here.
+// Return what `read` makes of the response. Browsers report lost connections by a TypeError, like
+// errors in scripts; here only fetching can throw it.
 async function answer(path, options, read) {
   try {
     const response = await fetch(path, options);
@@ -25,7 +25,7 @@ async function answer(path, options, read) {
     try {
       text = (await response.json()).problem ?? text;
     } catch {
-      // Not JSON: the status has to do.
+      // Not JSON: only the status is known.
     }
     throw new Refused(status, text);
   } catch (error) {
@@ -54,7 +54,7 @@ export const exportAddress = (key, name) => `${frame(key)}/exports/${name}`;
 export const tileAddress = (key, layer, level, column, row) =>
   `${frame(key)}/tiles/${layer}/${level}/${column}/${row}`;
 
-// A mesh: numbers of vertices and triangles, positions, texture places, triangles.
+// A mesh: numbers of vertices and triangles, positions, texture coordinates, triangles.
 export async function mesh(key, triangles, signal) {
   const address = `${frame(key)}/mesh?triangles=${triangles}`;
   const data = await answer(address, { signal }, asBuffer);
@@ -65,7 +65,7 @@ export async function mesh(key, triangles, signal) {
   return { positions, places, indices };
 }
 
-// A cloud: number of points, positions, texture places.
+// A cloud: number of points, positions, texture coordinates.
 export async function cloud(key, points, signal) {
   const data = await answer(`${frame(key)}/cloud?points=${points}`, { signal }, asBuffer);
   const [count] = new Uint32Array(data, 0, 1);

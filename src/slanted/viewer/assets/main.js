@@ -1,4 +1,4 @@
-// Puts the parts together: what is shown follows the server's state and the user's hand.
+// Connects the parts: what is shown follows the server's state and the user's input.
 
 import * as api from "./api.js";
 import { PictureView } from "./picture.js";
@@ -24,7 +24,7 @@ let sliding = 0;
 let painting = 0;
 let loading = new AbortController();
 let isLoading = false;
-let shown = null; // the frame that was loaded to the end, in 3D as well
+let shown = null; // the last frame that was loaded completely, in 3D as well
 
 const sliders = new Sliders(byId("sliders"), byId("weights"), letGo);
 const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
@@ -39,7 +39,7 @@ function makeSpace() {
   }
 }
 
-// What is wrong, by what it is wrong with: a message stays until that very thing has worked.
+// Error messages by the action that failed: a message stays until that action succeeds.
 const troubles = new Map();
 
 function trouble(source, text) {
@@ -51,7 +51,7 @@ function trouble(source, text) {
 
 function complain(source, error) {
   if (error.name === "AbortError") return;
-  // Another tab's run took the frame's place: the next look at the state brings the new one.
+  // Another tab's run replaced the frame: the next request for the state brings the new one.
   if (error instanceof api.Refused && error.status === 404) return;
   if (error instanceof api.Lost) {
     trouble("server", error.message);
@@ -104,7 +104,7 @@ async function showCloud() {
   }
   const key = frame.key;
   const wanted = Number(byId("points").value);
-  // Few points are there at once; the others follow.
+  // A few points are shown at once; the others follow.
   for (const points of wanted > 100000 ? [100000, wanted] : [wanted]) {
     const cloud = await api.cloud(key, points, loading.signal);
     if (key !== frame.key) return;
@@ -128,7 +128,7 @@ async function showTexture() {
   const { key } = frame;
   const blob = await api.texture(key, painted);
   const bitmap = await createImageBitmap(blob, { imageOrientation: "flipY", colorSpaceConversion: "none" });
-  // The newest texture asked for wins, whatever order answers come in.
+  // The newest requested texture wins, in whatever order responses arrive.
   if (mine === painting) space.setTexture(bitmap, `${key}/${painted}`);
   else bitmap.close();
 }
@@ -170,7 +170,7 @@ function showExport() {
   byId("export").href = api.exportAddress(frame.key, menu.value);
 }
 
-// Under the cursor: the newest question wins, whatever order answers come in.
+// Under the cursor: the newest request wins, in whatever order responses arrive.
 function point(pixel) {
   if (pinned) return;
   if (pixel) guarded(tell)(pixel);
@@ -208,7 +208,7 @@ function highlightIn3D(milliseconds) {
   highlighting = setTimeout(() => space?.highlight(fact), milliseconds);
 }
 
-// Beside or above each other, whichever shows the picture larger.
+// Panes are placed beside or above each other, whichever shows the picture larger.
 function arrange() {
   if (!state) return;
   const main = document.querySelector("main");
@@ -243,7 +243,7 @@ async function update() {
     await showFrame(keys.at(-1));
   } else {
     if (isNew) showSteps(state.frames, frame.key);
-    // What did not load to the end, as when the server was slow, is asked for again.
+    // What did not load completely, as when the server was slow, is requested again.
     if (shown !== frame.key && !isLoading) await showFrame(frame.key);
   }
   document.body.dataset.ready = "true";
@@ -263,7 +263,7 @@ function pollIn(milliseconds) {
   timer = setTimeout(poll, milliseconds);
 }
 
-// What a user starts may fail, as the server may be gone; the page says so and goes on.
+// An action may fail, because the server may be gone; the page reports it and continues.
 function guarded(action) {
   return async (...values) => {
     try {
@@ -275,7 +275,7 @@ function guarded(action) {
   };
 }
 
-// If a part of the frame does not load, the frame is not shown as it should be.
+// If a part of the frame does not load, the frame counts as not shown.
 function renew(part) {
   return async () => {
     try {
@@ -301,7 +301,7 @@ const run = guarded(async () => {
   pollIn(POLL_RUNNING);
 });
 
-// Arrow keys let go of a slider at every step; one run is enough.
+// Arrow keys release a slider at every step; one run is enough.
 function letGo() {
   if (!byId("live").checked || state.why_no_run) return;
   clearTimeout(sliding);

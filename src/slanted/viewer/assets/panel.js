@@ -1,4 +1,4 @@
-// The side: what is under the cursor, the iterations, the sliders and the run under way.
+// The side panel: what is under the cursor, the iterations, the sliders and the run under way.
 
 const MOST_NEIGHBOURS = 7;
 const byId = (id) => document.getElementById(id);
@@ -18,7 +18,7 @@ export function swatch(colour, ...texts) {
   return line;
 }
 
-// Legends are those that the pictures on disk have.
+// Legends are the same as in the pictures on disk.
 export function showLegend(box, { title, bar, ticks, swatches }) {
   box.replaceChildren(make("strong", title));
   if (bar.length) {
@@ -48,7 +48,7 @@ function signed(value) {
   return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
 }
 
-// Rows of [name, value, id, exact value]; the exact one is for whoever reads the page by program.
+// Rows of [name, value, id, exact value]; the exact one is for programs that read the page.
 function rows(fact, state) {
   const [alpha, beta, gamma] = fact.plane;
   const found = [
@@ -93,7 +93,7 @@ export function showFact(fact, state, labelColours, isPinned) {
 }
 
 export class Sliders {
-  // onLetGo is called when the user lets go of a slider.
+  // onLetGo is called when the user releases a slider.
   constructor(box, weights, onLetGo) {
     this.box = box;
     this.weights = weights;

@@ -111,7 +111,7 @@ export class PictureView {
     canvas.addEventListener("dblclick", () => this.fit());
   }
 
-  // Many things ask for a new drawing at once; one is made before the next screen.
+  // Many events request a redraw at once; one is made before the next screen refresh.
   draw() {
     if (this.waiting) return;
     this.waiting = true;
@@ -141,7 +141,7 @@ export class PictureView {
     this.drawOutline(scale);
   }
 
-  // The coarsest level first: it is there at once and fills what finer tiles leave open.
+  // The coarsest level first: it is available at once and fills what finer tiles leave open.
   drawLevels(layer, topLevel, level) {
     const blends = this.context.globalAlpha < 1;
     if (level !== topLevel && !(blends && this.allThere(layer, level))) this.drawLevel(layer, topLevel);
@@ -149,7 +149,7 @@ export class PictureView {
     else for (const place of this.visible(level)) this.tile(layer, level, ...place);
   }
 
-  // Places of the tiles of a level that can be seen.
+  // Positions of the visible tiles of a level.
   visible(level) {
     const side = this.side << level;
     const { scale, x, y } = this.view;

@@ -1,4 +1,4 @@
-// Three dimensions: the mesh and the cloud, both painted with one picture.
+// The 3D view: the mesh and the cloud, both painted with the same picture.
 
 import * as THREE from "three";
 import { OrbitControls } from "./vendor/three/OrbitControls.js";
@@ -15,7 +15,7 @@ const CLOUD_VERTEX = `
     place = uv;
     vec4 seen = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * seen;
-    // A pixel covers more of the scene the further away it was seen.
+    // A pixel covers more of the scene the farther away it is.
     gl_PointSize = clamp(size * -position.z / max(-seen.z, 1e-6), 1.0, 24.0);
   }`;
 const CLOUD_FRAGMENT = `
@@ -106,7 +106,7 @@ export class SpaceView {
     this.size = [width, height];
   }
 
-  // A draft is there at once and stands in while something moves, where drawing all is slow.
+  // A draft appears at once, and is shown during movement where drawing everything is slow.
   setDraft(data) {
     if (this.whole !== this.drafted) this.whole.dispose();
     this.drafted.dispose();
@@ -132,7 +132,7 @@ export class SpaceView {
     return (this.whole.index?.count ?? 0) / 3;
   }
 
-  // Of a bitmap that stands on its head, as graphics cards have it.
+  // The bitmap is upside down, as graphics cards expect.
   setTexture(bitmap, name) {
     const texture = new THREE.Texture(bitmap);
     texture.flipY = false;
@@ -194,7 +194,7 @@ export class SpaceView {
     return [((u - cx) / fx) * depth, (-(v - cy) / fy) * depth, -depth];
   }
 
-  // A depth that lies in the middle of what is shown, and the extent of it all.
+  // A depth in the middle of what is shown, and the extent of everything.
   extent() {
     const positions = this.whole.getAttribute("position");
     if (!positions?.count) return { middle: 1, far: 10 };
@@ -212,7 +212,7 @@ export class SpaceView {
 
   turned() {
     const { middle } = this.extent();
-    // Wide pictures are of streets: what stands beside them would be in the way, the sky is not.
+    // Wide pictures show streets: objects at the sides would be in the way, the sky is not.
     const [width, height] = this.size;
     const [across, up, back] = width > 2 * height ? [0.16, 0.3, 0.5] : [0.45, 0.16, 0.52];
     this.look([across * middle, up * middle, back * middle], middle);
@@ -241,7 +241,7 @@ export class SpaceView {
     this.renderer.setSize(clientWidth, clientHeight, false);
     this.camera.aspect = clientWidth / clientHeight;
     if (this.cameras) {
-      // The whole image has to fit, whichever way the pane is longer.
+      // The whole image must fit, whether the pane is wide or tall.
       const [width, height] = this.size;
       const upright = Math.max(height / this.cameras.fy, width / this.cameras.fx / this.camera.aspect);
       this.camera.fov = (2 * Math.atan(upright / 2) * 180) / Math.PI;
@@ -250,7 +250,7 @@ export class SpaceView {
     this.draw();
   }
 
-  // Points as large as the pixels that each stands for, at every distance; the first ones of a
+  // Points are as large as the pixels they represent, at every distance; the first ones of a
   // cloud, which comes in random order, are a thinner cloud.
   thinCloud(most) {
     if (!this.cameras || !this.cloudCount) return;
@@ -288,7 +288,7 @@ export class SpaceView {
     return [u, v];
   }
 
-  // Where drawing all takes long, as without a graphics card, a draft is drawn at once and all
+  // Where drawing everything is slow, as without a graphics card, a draft is drawn at once and all
   // when nothing has changed for a moment.
   draw() {
     clearTimeout(this.resting);

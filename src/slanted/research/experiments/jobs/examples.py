@@ -12,7 +12,7 @@ from slanted.research.experiments.provenance import PACKAGE
 from slanted.research.methods import read_frame
 
 WIDTH = 620
-"""Most pixels across each of the four pictures."""
+"""Largest width of each of the four pictures, in pixels."""
 QUALITY = 85
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 SMALL = (96, 64)
-"""Width and height of the pair for warming up."""
+"""Width and height of the warm-up pair."""
 SEGMENTS = "superpixels"
 """The number of segments that the whole pipeline ended with."""
 SECONDS, INFERENCE = "seconds", "inference, seconds"
@@ -29,7 +29,7 @@ SECONDS, INFERENCE = "seconds", "inference, seconds"
 INFERENCE_STAGES = ("inference", "refinement", "drawing")
 ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
 STORED = "stored "
-"""Stands before a folder: the method whose results are in that folder."""
+"""Prefix of a method whose results are read from a folder, which follows it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class FrameJob:
 
 @dataclass(frozen=True)
 class TimedJob(FrameJob):
-    """The same job with comparable times: kernels are compiled and loaded before."""
+    """The same job with comparable times: kernels are compiled and loaded first."""
 
     def run(self) -> Scores:
         """Return scores and times."""
@@ -159,7 +159,7 @@ def oracle(pair: Pair) -> NDArray[np.float32]:
 
 
 def stored_file(job: FrameJob) -> Path:
-    """Return the file of a stored result for a frame, or where one could be if there is none.
+    """Return the file of a stored result for a frame, or a possible path if there is none.
 
     It has the name of the frame, or is ``disparity`` in a folder of that name, as written by
     ``slanted run -o FOLDER/NAME``.

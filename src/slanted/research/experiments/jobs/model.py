@@ -77,7 +77,7 @@ class ConvergenceJob(FrameJob):
 
 
 def follow(left: object, right: object, settings: Settings) -> list[Solution]:
-    """Return what the first discrete problem of a pair comes to after each of `LOOKS` sweeps."""
+    """Return the solutions of a pair's first discrete problem after each of `LOOKS` sweeps."""
     from slanted.images.census import census_of_pair
     from slanted.images.checks import check_pair
     from slanted.images.colour import grey_pair
