@@ -43,7 +43,7 @@ def mended_png(data: bytes) -> bytes:
 
 def read_image_file(file: Path) -> None:
     """Read an image in the three ways there are."""
-    from slanted.io import describe, read_image, read_labels
+    from slanted.io import describe, read_image, read_label_image
 
     file.write_bytes(mended_png(file.read_bytes()))
     with suppress(SlantedError):
@@ -52,13 +52,13 @@ def read_image_file(file: Path) -> None:
         assert image.size
         assert image.ndim in (2, 3)
     with suppress(SlantedError):
-        read_labels(file)
+        read_label_image(file)
     describe(file)
 
 
 def read_map_file(file: Path) -> None:
     """Read a disparity map with and without options, then as labels, then describe it."""
-    from slanted.io import describe, read_disparity, read_labels
+    from slanted.io import describe, read_disparity, read_label_image
 
     file.write_bytes(mended_png(file.read_bytes()))
     for options in ({}, {"allow_negative": True, "scale": 2.0}):
@@ -68,7 +68,7 @@ def read_map_file(file: Path) -> None:
             assert disparity.ndim == 2
             assert np.isfinite(disparity).any()
     with suppress(SlantedError):
-        read_labels(file)
+        read_label_image(file)
     describe(file)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.result import Result
 from slanted.settings import Settings
-from slanted.stages import Matches, Progress, Run, prepare
+from slanted.stages import InitialMatches, PairRun, Progress, prepare
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +134,8 @@ def reestimate(
     True
     """
     segments = result.regions.label_image if keep_segments else None
-    matches = Matches(result.matched, result.pixel_weights, result.searched, result.rectification)
+    found = result.searched, result.rectification
+    matches = InitialMatches(result.matched, result.pixel_weights, *found)
     with prepare(left, right, settings, progress) as pair:
         run = replace(pair, potential=potential, watch=watch)
         return _explain(run, matches, segments)
@@ -171,7 +172,7 @@ def match_pair(
         return run.match().disparity, run.stage.seconds
 
 
-def _explain(run: Run, matches: Matches, segments: Any) -> Result:
+def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
     """Explain matches by planes: superpixels, then inference and refinement in turns."""
     from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.refinement.refine import infer_and_refine

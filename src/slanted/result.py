@@ -60,13 +60,13 @@ class Result(ResultData):
     """
 
     def previous_frame(self) -> PreviousFrame:
-        """Return what the next frame of a video may be told of this one; see `estimate`."""
+        """Return the planes of this frame as proposals for the next one of a video."""
         from slanted.inference.previous_frame import PreviousFrame
 
         return PreviousFrame(self.regions.label_image, self.regions.centre, self.planes)
 
     def local_planes(self) -> NDArray[np.float64]:
-        """Return the planes that each segment's own matches say, (n, 3), for comparison."""
+        """Return the (n, 3) planes fitted to each segment's own matches, for comparison."""
         from slanted.inference.local_fit import fit_local_planes
         from slanted.model.evidence import Evidence
         from slanted.model.observations import observe
@@ -103,7 +103,7 @@ class Result(ResultData):
         Parameters
         ----------
         folder
-            Made if missing; files of an earlier result are replaced.
+            The folder; files of an earlier result in it are replaced.
         left
             The left image, for pictures; without it the pictures that need it are left out.
         right

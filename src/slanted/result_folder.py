@@ -1,4 +1,4 @@
-"""A result folder with what lies beside the arrays: images, calibration, what it was made of."""
+"""A result read from its folder, with its images, calibration and record."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ResultFolder:
-    """A result as a folder has it."""
+    """A result with what its folder holds beside it."""
 
     name: str
-    """For people: the folder's."""
+    """Name of the folder, for titles."""
     result: Result
-    """Planes, labels, disparity."""
     left: Image | None
     right: Image | None
     """The pair, if the folder has it."""
     calibration: Calibration | None
-    """Of the cameras, if it was given to the run."""
+    """Calibration of the cameras, if the run was given one."""
     record: dict[str, Any]
-    """What ``run.json`` holds."""
+    """The content of ``run.json``."""
     truth: NDArray[np.float32] | None = None
-    """Ground truth of the left image, if the folder has it, as the demo's does."""
+    """Ground truth of the left image, if the folder has it, as that of the demo."""
 
 
 def open_result(folder: Path) -> ResultFolder:
     """Read a folder that ``slanted run`` or `Result.save` wrote.
 
-    Images are the folder's own; results of before they were kept there have none.
+    Images are those in the folder; results of early versions have none.
 
     Raises
     ------
@@ -92,10 +91,10 @@ def _of_size(path: Path, image: Image | None, size: tuple[int, ...]) -> Image | 
 
 
 def _image(path: Path) -> Image | None:
-    """Return a view of the pair, None if the folder has it not.
+    """Return a view of the pair, None if the folder does not have it.
 
-    The files that the run read are named in the record, but never opened: these may be others by
-    now, and a folder that somebody sent must not name files of this machine.
+    The record names the files that the run read, but they are never opened: they may have changed,
+    and a folder from somebody else must not name files of this machine.
     """
     from slanted.images.checks import check_image
 

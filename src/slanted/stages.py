@@ -47,7 +47,7 @@ class Stages:
 
 
 @dataclass(frozen=True, eq=False)
-class Matches:
+class InitialMatches:
     """The initial disparity and how it was found."""
 
     disparity: NDArray[np.float32]
@@ -61,7 +61,7 @@ class Matches:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class PairRun:
     """A checked pair, the options of its run, and the stages up to inference."""
 
     left: Image
@@ -92,7 +92,7 @@ class Run:
         """Pixels of the bands in which the image is segmented; None if it is done at once."""
         return None if self.tiled is None else self.tiled.band_pixels(self.left)
 
-    def match(self) -> Matches:
+    def match(self) -> InitialMatches:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
 
@@ -111,9 +111,9 @@ class Run:
                     "show one scene and that the disparity range covers it"
                 )
             weights = self._pixel_weights(disparity, confidence)
-        return Matches(disparity, weights, searched, rectification)
+        return InitialMatches(disparity, weights, searched, rectification)
 
-    def take(self, disparity: Any, valid: Any) -> Matches:
+    def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
         from slanted.matching.user_disparity import disparity_from_user
 
@@ -121,7 +121,7 @@ class Run:
         with self.stage("matching"):
             below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]
             given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
-        return Matches(given, self._pixel_weights(given, None), None, rectification)
+        return InitialMatches(given, self._pixel_weights(given, None), None, rectification)
 
     def _first_look(self, *, with_range: bool) -> tuple[RectificationCheck | None, Any]:
         """Check that the pair is rectified, and find its range of disparities."""
@@ -155,7 +155,7 @@ class Run:
         mean = float(confidence[np.isfinite(disparity)].mean())
         return confidence / np.float32(mean) if mean > 0 else None
 
-    def gather(self, matches: Matches) -> Evidence:
+    def gather(self, matches: InitialMatches) -> Evidence:
         """Return the evidence of the pair that the settings make use of."""
         from slanted.images.census import census_of_pair
         from slanted.images.colour import grey_pair
@@ -176,7 +176,7 @@ class Run:
             potential=self.potential,
         )
 
-    def segment(self, matches: Matches) -> NDArray[np.int32]:
+    def segment(self, matches: InitialMatches) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W)."""
         from slanted.segmentation import segment
 
@@ -200,7 +200,7 @@ def prepare(
     progress: Progress | None,
     names: tuple[str, str] = ("left", "right"),
     backend: Backend | None = None,
-) -> Iterator[Run]:
+) -> Iterator[PairRun]:
     """Check a pair, and limit the threads while its stages run."""
     from slanted.images.checks import check_pair
     from slanted.runtime.threads import thread_limit
@@ -210,4 +210,4 @@ def prepare(
     left, right = check_pair(left, right, names)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
-        yield Run(left, right, names, settings, Stages(progress), tiled)
+        yield PairRun(left, right, names, settings, Stages(progress), tiled)

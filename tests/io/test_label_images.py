@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from slanted.errors import FileError
-from slanted.io import read_labels, write_labels
+from slanted.io import read_label_image, write_label_image
 
 LABELS = np.arange(12, dtype=np.int32).reshape(3, 4) * 30000
 
 
 def test_npy_round_trip(tmp_path):
-    write_labels(tmp_path / "x.npy", LABELS)
-    found = read_labels(tmp_path / "x.npy")
+    write_label_image(tmp_path / "x.npy", LABELS)
+    found = read_label_image(tmp_path / "x.npy")
     assert found.dtype == np.int32
     np.testing.assert_array_equal(found, LABELS)
 
@@ -22,7 +22,7 @@ def test_npy_round_trip(tmp_path):
 def test_grey_images(tmp_path, suffix, dtype):
     labels = (LABELS // 30000 * (21 if dtype is np.uint8 else 5000)).astype(dtype)
     cv2.imwrite(str(tmp_path / f"x{suffix}"), labels)
-    np.testing.assert_array_equal(read_labels(tmp_path / f"x{suffix}"), labels)
+    np.testing.assert_array_equal(read_label_image(tmp_path / f"x{suffix}"), labels)
 
 
 def test_colours_and_fractions_are_refused(tmp_path):
@@ -31,4 +31,4 @@ def test_colours_and_fractions_are_refused(tmp_path):
     cv2.imwrite(str(tmp_path / "lossy.jpg"), np.arange(60, dtype=np.uint8).reshape(6, 10))
     for name in ("colour.png", "float.npy", "lossy.jpg"):
         with pytest.raises(FileError, match=rf"{name}: expected a label image"):
-            read_labels(tmp_path / name)
+            read_label_image(tmp_path / name)

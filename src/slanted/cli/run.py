@@ -53,7 +53,7 @@ def command(
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
-    from slanted.io import read_disparity, read_image, read_labels
+    from slanted.io import read_disparity, read_image, read_label_image
     from slanted.output.folder import (
         check_result_folder,
         file_names,
@@ -83,8 +83,8 @@ def command(
         if disparity is not None:
             given = read_disparity(disparity, scale=disparity_scale, allow_negative=negative)
         believed = None if valid is None else read_image(valid)
-        labels = None if segments is None else read_labels(segments)
-        for file, array in ((disparity, given), (valid, believed), (segments, labels)):
+        label_image = None if segments is None else read_label_image(segments)
+        for file, array in ((disparity, given), (valid, believed), (segments, label_image)):
             options.check_size(file, array, images[0])
         check_result_folder(output)
         compile_kernels(report)
@@ -102,7 +102,7 @@ def command(
                 settings,
                 disparity=given,
                 valid=believed,
-                segments=labels,
+                segments=label_image,
                 backend=backend,
                 progress=report.progress,
                 names=names,

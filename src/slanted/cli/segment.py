@@ -36,7 +36,7 @@ def command(
     Without --disparity, the method slic+disparity means slic.
     """
     from slanted.images.checks import check_image
-    from slanted.io import read_disparity, read_image, write_image, write_labels
+    from slanted.io import read_disparity, read_image, write_image, write_label_image
     from slanted.io.names import SEGMENTS
     from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
@@ -64,7 +64,7 @@ def command(
             ucm = make_ucm(pixels, chosen)
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
         with segments_folder(output) as folder:
-            write_labels(folder / SEGMENTS, regions.label_image)
+            write_label_image(folder / SEGMENTS, regions.label_image)
             painted = with_legend(paint_regions(pixels, regions), regions_legend())
             means = Legend("segments in their mean colours")
             write_image(folder / "segments_colour.png", painted)

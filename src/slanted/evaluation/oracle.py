@@ -20,7 +20,7 @@ LEVELLING = 1e-3
 
 
 def oracle_disparity(
-    labels: NDArray[np.int32], ground_truth: NDArray[np.float32]
+    label_image: NDArray[np.int32], ground_truth: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Fit a plane to the ground truth in every segment and draw the planes.
 
@@ -30,7 +30,7 @@ def oracle_disparity(
 
     Parameters
     ----------
-    labels
+    label_image
         (H, W) segments 0 … n−1.
     ground_truth
         (H, W) pixels, NaN where unknown.
@@ -40,7 +40,7 @@ def oracle_disparity(
     disparity
         (H, W), NaN in segments without ground truth.
     """
-    points = _Points.of(labels, ground_truth)
+    points = _Points.of(label_image, ground_truth)
     best = np.zeros((points.count, 3))
     most = np.full(points.count, -1.0)
     for start in points.starts():
@@ -50,10 +50,10 @@ def oracle_disparity(
         inliers = points.sums((points.residual(planes) <= INLIER).astype(np.float64))
         better = inliers > most
         best[better], most[better] = planes[better], inliers[better]
-    rows, columns = np.indices(labels.shape)
-    u, v = (columns - points.centre[0][labels]), (rows - points.centre[1][labels])
-    drawn = best[labels, 0] * u + best[labels, 1] * v + best[labels, 2]
-    drawn[(points.size == 0)[labels]] = np.nan
+    rows, columns = np.indices(label_image.shape)
+    u, v = (columns - points.centre[0][label_image]), (rows - points.centre[1][label_image])
+    drawn = best[label_image, 0] * u + best[label_image, 1] * v + best[label_image, 2]
+    drawn[(points.size == 0)[label_image]] = np.nan
     return np.asarray(drawn, np.float32)
 
 
@@ -70,10 +70,10 @@ class _Points:
     centre: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, labels: NDArray[np.int32], ground_truth: NDArray[np.float32]) -> _Points:
-        count = int(labels.max()) + 1
+    def of(cls, label_image: NDArray[np.int32], ground_truth: NDArray[np.float32]) -> _Points:
+        count = int(label_image.max()) + 1
         known = np.isfinite(ground_truth)
-        segment = labels[known]
+        segment = label_image[known]
         row, column = np.nonzero(known)
         size = np.bincount(segment, minlength=count).astype(np.float64)
         u0, v0 = (np.bincount(segment, x, count) / np.maximum(size, 1) for x in (column, row))

@@ -56,15 +56,15 @@ def fit_jointly(
         if observations is None:
             raise TypeError("fit_jointly needs observations or their moments")
         moments = moments_near(observations.segments, planes, model.truncation)
-    normal, right = normal_equations(model.weights.seg * moments)
+    normal, target = normal_equations(model.weights.seg * moments)
     pull = _pull(regions)
-    diagonal, right = normal + pull, right + (pull @ planes[..., None])[..., 0]
+    diagonal, target = normal + pull, target + (pull @ planes[..., None])[..., 0]
     joined = np.flatnonzero(labels <= BoundaryLabel.HINGE).astype(np.int32)
     i, j = np.ascontiguousarray(regions.edges[joined].T)
     add_blocks(_gap(regions, joined, labels, i, i, model), i, diagonal)
     add_blocks(_gap(regions, joined, labels, j, j, model), j, diagonal)
     across = _gap(regions, joined, labels, i, j, model)
-    found: Floats = solve_blocks(diagonal, i, j, across, right, planes, TOLERANCE, MOST_ROUNDS)
+    found: Floats = solve_blocks(diagonal, i, j, across, target, planes, TOLERANCE, MOST_ROUNDS)
     usable = np.isfinite(found).all(axis=1, keepdims=True)
     return np.where(usable, found, planes)
 

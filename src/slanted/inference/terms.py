@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from slanted.runtime.arrays import Floats, Ints
     from slanted.settings import Settings
     from slanted.solver.factor_graph import FactorGraph
+    from slanted.solver.run import Incumbent
     from slanted.solver.solution import Solution
     from slanted.solver.topology import Topology
-
-    Incumbent = tuple[Ints, Ints] | None
-    """Particles and labels of a solution that the solver must not be worse than."""
 
 
 class Terms(Protocol):
@@ -61,7 +59,7 @@ class Terms(Protocol):
         """Tabulate the energy over particles."""
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
     ) -> Solution:
         """Minimise the tabulated energy."""
 
@@ -107,7 +105,7 @@ class WholeImage:
         return build_factor_graph(self.regions, self.observations, particles, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
     ) -> Solution:
         """Pass messages over the whole graph."""
         options = solver_options(self.settings, sweeps, self.settings.inference.check_every)

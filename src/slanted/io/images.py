@@ -105,7 +105,7 @@ def write_image(path: Path | str, image: NDArray[np.uint8 | np.uint16]) -> None:
     write_bytes(path, encode(suffix, pixels))
 
 
-def read_labels(path: Path | str) -> NDArray[np.integer[Any]]:
+def read_label_image(path: Path | str) -> NDArray[np.integer[Any]]:
     """Read a label image: NPY of integers, or a grey PNG, TIFF or PGM of 8 or 16 bits.
 
     More than 65,536 labels need NPY.
@@ -116,25 +116,25 @@ def read_labels(path: Path | str) -> NDArray[np.integer[Any]]:
         If the file is not a single-channel image of integers.
     """
     path = Path(path)
-    labels: NDArray[Any]
+    label_image: NDArray[Any]
     if path.suffix.lower() == ".npy":
-        labels = decode_npy(path, read_bytes(path))
+        label_image = decode_npy(path, read_bytes(path))
     elif read_bytes(path).startswith(b"\xff\xd8"):
         raise FileError(path, "expected a label image, got a JPEG, which changes numbers; use PNG")
     else:
-        labels = read_image(path)
-    if labels.dtype.kind not in "iu" or labels.ndim != 2:
+        label_image = read_image(path)
+    if label_image.dtype.kind not in "iu" or label_image.ndim != 2:
         raise FileError(
             path,
-            f"expected a label image, (H, W) whole numbers, got shape {labels.shape} of type "
-            f"{labels.dtype}; save the numbers of the segments, not their colours",
+            f"expected a label image, (H, W) whole numbers, got shape {label_image.shape} of type "
+            f"{label_image.dtype}; save the numbers of the segments, not their colours",
         )
-    return labels
+    return label_image
 
 
-def write_labels(path: Path | str, labels: NDArray[np.int32]) -> None:
+def write_label_image(path: Path | str, label_image: NDArray[np.int32]) -> None:
     """Write a label image as NPY."""
-    write_bytes(path, encode_npy(labels))
+    write_bytes(path, encode_npy(label_image))
 
 
 def encode(suffix: str, samples: NDArray[Any]) -> bytes:

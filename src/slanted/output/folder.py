@@ -19,7 +19,7 @@ from slanted.io import (
     write_bytes,
     write_disparity,
     write_image,
-    write_labels,
+    write_label_image,
     write_ply,
 )
 from slanted.io.arrays import encode_npy
@@ -182,7 +182,7 @@ def write_result(
     """
     disparity = result.disparity
     write_maps(folder, "disparity", disparity)
-    write_labels(folder / SEGMENTS, result.regions.label_image)
+    write_label_image(folder / SEGMENTS, result.regions.label_image)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
     for name, image in ((LEFT, left), (RIGHT, right)):

@@ -34,7 +34,7 @@ th, td { padding: .28rem .5rem; text-align: right; border-bottom: 1px solid var(
 th { white-space: normal; vertical-align: bottom; font-weight: 600;
      border-bottom: 2px solid var(--ink); }
 th:first-child, td:first-child { text-align: left; }
-td .words { white-space: normal; text-align: left; min-width: 18rem; }
+td .prose { white-space: normal; text-align: left; min-width: 18rem; }
 tr.other td { color: var(--faint); font-style: italic; }
 tbody tr:hover td { background: var(--soft); }
 figure { margin: 1.2rem 0; }
@@ -130,9 +130,9 @@ def image(content: bytes, caption: str, kind: str = PNG) -> Html:
     return Html(f'<img src="data:{kind};base64,{data}" alt="{escape(caption)}">')
 
 
-def words(text: str) -> Html:
+def prose(text: str) -> Html:
     """Return a cell of sentences, which may be broken into lines."""
-    return Html(f'<div class="words">{escape(text)}</div>')
+    return Html(f'<div class="prose">{escape(text)}</div>')
 
 
 def link(address: str, text: str) -> Html:

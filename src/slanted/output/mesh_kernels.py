@@ -124,7 +124,7 @@ def _group_mean(cells: Starts, heights: Floats, group: Starts, which: int) -> fl
 
 @kernel
 def _line(
-    labels: Ints,
+    label_image: Ints,
     is_vertex: Flags,
     y: int,
     grid: tuple[int, int, int],
@@ -143,11 +143,11 @@ def _line(
     row = min(y * step, height)
     cells, group = np.empty(4, np.int64), np.empty(4, np.int64)
     heights, kinds = np.zeros(4), np.empty((4, 4), np.int64)
-    for x in range(labels.shape[1] + 1):
+    for x in range(label_image.shape[1] + 1):
         ids[x, :] = -1
         if not is_vertex[y, x]:
             continue
-        cells_round(labels, y, x, cells)
+        cells_round(label_image, y, x, cells)
         column = min(x * step, width)
         kinds[:, :] = -1
         for k in range(4):
@@ -199,7 +199,7 @@ def _strip(upper: Ints, lower: Ints, start: int, end: int, faces: Ints, done: in
 
 @kernel
 def fill_mesh(
-    labels: Ints,
+    label_image: Ints,
     is_vertex: Flags,
     grid: tuple[int, int, int],
     centre: Floats,
@@ -215,12 +215,12 @@ def fill_mesh(
 
     Parameters
     ----------
-    labels, centre, planes
+    label_image, centre, planes
         Label image, centres and planes of the segments.
     is_vertex
         From `find_vertices`.
     grid
-        Image pixels per side of an entry of `labels`, and the image's width and height.
+        Image pixels per side of an entry of `label_image`, and the image's width and height.
     adjacency
         `adjacency_start`, `adjacency_other` and `adjacency_edge` of the regions.
     kinds_of_edges
@@ -232,12 +232,12 @@ def fill_mesh(
     faces, segments
         Out: (F, 3) vertices of each triangle and (F,) the segment it lies in.
     """
-    height, width = labels.shape
+    height, width = label_image.shape
     upper, lower = np.empty((width + 1, 4), np.int32), np.empty((width + 1, 4), np.int32)
     count, done = 0, 0
     for y in range(height + 1):
         count = _line(
-            labels,
+            label_image,
             is_vertex,
             y,
             grid,
@@ -253,10 +253,10 @@ def fill_mesh(
         if y > 0:
             start = 0
             for x in range(1, width + 1):
-                if x == width or labels[y - 1, x] != labels[y - 1, start]:
+                if x == width or label_image[y - 1, x] != label_image[y - 1, start]:
                     first = done
                     done = _strip(upper, lower, start, x, faces, done)
-                    segments[first:done] = labels[y - 1, start]
+                    segments[first:done] = label_image[y - 1, start]
                     start = x
         upper, lower = lower, upper
     return count

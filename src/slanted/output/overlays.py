@@ -30,19 +30,19 @@ LABEL_COLOURS = {
 
 
 def paint_boundaries(
-    image: Image, labels: NDArray[np.int32], colour: tuple[int, int, int] = BOUNDARY_COLOUR
+    image: Image, label_image: NDArray[np.int32], colour: tuple[int, int, int] = BOUNDARY_COLOUR
 ) -> NDArray[np.uint8]:
     """Draw the lines between segments over the image, one pixel wide."""
     picture = as_rgb8(image).copy()
-    picture[boundary_lines(labels)] = colour
+    picture[boundary_lines(label_image)] = colour
     return picture
 
 
-def boundary_lines(labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+def boundary_lines(label_image: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return an (H, W) mask of the pixels whose right or lower neighbour is in another segment."""
-    line = np.zeros(labels.shape, np.bool_)
-    line[:, :-1] |= labels[:, :-1] != labels[:, 1:]
-    line[:-1] |= labels[:-1] != labels[1:]
+    line = np.zeros(label_image.shape, np.bool_)
+    line[:, :-1] |= label_image[:, :-1] != label_image[:, 1:]
+    line[:-1] |= label_image[:-1] != label_image[1:]
     return line
 
 

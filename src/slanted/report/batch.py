@@ -98,7 +98,7 @@ def _cells(
             _thumbnail(place),
             row["status"],
             *(text.format(n) if isinstance(n, int | float) else "" for n, text in numbers),
-            html.words("; ".join(told)),
+            html.prose("; ".join(told)),
         ]
 
 

@@ -54,6 +54,6 @@ def current_names(values: Mapping[str, Value], source: str = "") -> dict[str, Va
         warnings.warn(
             f"{source and f'{source}: '}settings have new names: {pairs}; the old ones still work",
             SlantedWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return {RENAMED.get(path, path): value for path, value in values.items()}

@@ -24,11 +24,11 @@ from slanted.tiles.tile import Tile, make_tiles, tile_data
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
-    from slanted.inference.terms import Incumbent
     from slanted.model.evidence import Evidence
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Floats, Ints, Starts
     from slanted.settings import Settings
+    from slanted.solver.run import Incumbent
     from slanted.solver.solution import Solution
     from slanted.solver.topology import Topology
 
@@ -109,7 +109,7 @@ class TiledImage:
         return graph_of_tables(self.regions, *tables, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
     ) -> Solution:
         """Pass messages tile by tile, with an exchange between tiles every few sweeps."""
         part = np.empty(self.regions.count, np.int32)

@@ -169,5 +169,5 @@ def _segment(
     left, _ = _images(frame)
     start = time.perf_counter()
     with thread_limit(1):
-        labels = segment(left, segmentation, _match(frame, rectification, matching).disparity)
-    return labels, time.perf_counter() - start
+        label_image = segment(left, segmentation, _match(frame, rectification, matching).disparity)
+    return label_image, time.perf_counter() - start

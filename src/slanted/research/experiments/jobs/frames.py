@@ -152,10 +152,10 @@ def oracle(pair: Pair) -> NDArray[np.float32]:
 
     settings = pair.settings
     if settings.refinement.rounds or "disparity" in settings.segmentation.method:
-        labels = estimate(pair.left, pair.right, settings).regions.label_image
+        label_image = estimate(pair.left, pair.right, settings).regions.label_image
     else:
-        labels = segment(pair.left, settings.segmentation)
-    return oracle_disparity(labels, pair.truth)
+        label_image = segment(pair.left, settings.segmentation)
+    return oracle_disparity(label_image, pair.truth)
 
 
 def stored_file(job: FrameJob) -> Path:
