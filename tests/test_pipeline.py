@@ -15,7 +15,7 @@ from slanted.solver.topology import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
 STAGES = [
-    *("first look", "matching", "evidence", "segmentation", "regions", "inference"),
+    *("first look", "matching", "segmentation", "evidence", "regions", "inference"),
     *("refinement", "regions", "inference", "drawing"),
 ]
 

@@ -178,11 +178,10 @@ def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
     from slanted.refinement.refine import infer_and_refine
 
     settings = run.settings
-    evidence = run.gather(matches)
     regions, inference = infer_and_refine(
         # Nothing here keeps the first segments: a large image has no room for them once refined.
         run.segment(matches) if segments is None else run.take_segments(segments),
-        evidence,
+        evidence := run.gather(matches),
         settings if run.band_pixels is None else _without_rims(settings),
         rounds=settings.refinement.rounds if segments is None else 0,
         terms_of=None if run.tiled is None else run.tiled.terms_of(evidence),

@@ -18,7 +18,7 @@ from slanted.output.folder import whole_folder
 from slanted.settings import Settings
 
 STAGES = [
-    *("first look", "matching", "evidence", "segmentation", "regions", "inference"),
+    *("first look", "matching", "segmentation", "evidence", "regions", "inference"),
     *("refinement", "regions", "inference", "drawing"),
 ]
 LEFT, RIGHT, TRUTH = load_motorcycle()
