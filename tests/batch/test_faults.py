@@ -220,3 +220,17 @@ def test_a_file_that_may_not_be_read(kitti, quick, tmp_path):
     assert run_batch([pair], tmp_path / "out", quick, workers=1).failed == 1
     record = json.loads((tmp_path / "out" / "failures" / "a.json").read_text())
     assert "may not be read" in record["error"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_pipes_and_devices_in_a_manifest_are_failures_not_waited_for(manifest, quick, tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "zero.png").symlink_to("/dev/zero")
+    good = find_pairs(manifest)[0]
+    pairs = [good, *(Pair(name, tmp_path / f"{name}.png", good.right) for name in ("pipe", "zero"))]
+    pairs.append(Pair("right", good.left, tmp_path / "pipe.png"))
+    tally = run_batch(pairs, tmp_path / "out", quick, workers=2)
+    assert (tally.done, tally.failed) == (1, 3)
+    for name in ("pipe", "zero", "right"):
+        failure = json.loads((tmp_path / "out" / "failures" / f"{name}.json").read_text())
+        assert "device or pipe" in failure["error"]

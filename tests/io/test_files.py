@@ -1,11 +1,13 @@
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import slanted
 from slanted.errors import FileError
 from slanted.io import atomic_path, read_bytes, write_bytes
 from slanted.io.files import file_digest
@@ -37,11 +39,11 @@ def test_read_names_what_is_wrong(tmp_path, make, fragment):
 
 
 def test_read_unreadable(tmp_path, monkeypatch):
-    def deny(self):
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+    def deny(path, flags):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     (tmp_path / "secret.png").touch()
-    monkeypatch.setattr(Path, "read_bytes", deny)
+    monkeypatch.setattr(os, "open", deny)
     with pytest.raises(FileError, match="may not be read"):
         read_bytes(tmp_path / "secret.png")
 
@@ -170,3 +172,21 @@ def test_every_exported_name_resolves():
         "print([n for n in names if type(getattr(io, n)).__name__ == 'module'])"
     )
     assert output_of(code) == "[]"
+
+
+def test_files_of_users_are_opened_in_one_place():
+    """Whatever else reads a file reads its own: of this machine, of the package, of a run."""
+    own = {
+        "runtime/compilation.py", "runtime/kernel_cache.py", "runtime/memory.py",
+        "research/experiments/provenance.py", "research/experiments/measurements.py",
+        "research/tuning/search_space.py", "runtime/kernel_list.py", "settings/tree.py",
+        "viewer/app.py",
+    }  # fmt: skip
+    root = Path(slanted.__file__).parent
+    reading = re.compile(r"\.read_(bytes|text)\(|(?<![\w.])open\(|\.open\((\"r|'r|\))")
+    found = {
+        str(file.relative_to(root))
+        for file in root.rglob("*.py")
+        if any(reading.search(line) for line in file.read_text("utf-8").splitlines())
+    }
+    assert found == own

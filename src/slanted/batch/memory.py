@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError, SlantedError
+from slanted.io.files import open_input, read_bytes
 from slanted.runtime.memory import USABLE, available_bytes
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
 def image_size(path: Path) -> tuple[int, int]:
     """Return the (height, width) of an image file, which must be complete, without decoding it."""
     from slanted.io.containers import read_header
-    from slanted.io.files import read_bytes
 
     header = read_header(path, read_bytes(path))
     return header.height_pixels, header.width_pixels
@@ -58,7 +57,7 @@ def header_size(path: Path) -> tuple[int, int]:
 
     Only the first bytes of a PNG are read: there may be thousands of files on a slow disk.
     """
-    with suppress(OSError, ValueError), path.open("rb") as file:
+    with open_input(path) as file:
         start = file.read(24)
         if start.startswith(b"\x89PNG\r\n\x1a\n") and start[12:16] == b"IHDR":
             width, height = struct.unpack(">II", start[16:].ljust(8, b"\0"))

@@ -1,7 +1,7 @@
 """Whole files: read within limits, identified by a digest, written completely or not at all.
 
-Readers of user files get their bytes from `read_bytes`, the one place that refuses devices and
-pipes, which may never end, and files larger than what the caller expects.
+User files are opened by `open_input` only, which refuses devices and pipes, which may never end;
+`read_bytes` also refuses files larger than what the caller expects.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 from slanted.errors import FileError
 
@@ -27,23 +28,35 @@ def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool 
         If the file is missing, a directory, a device, too large, unreadable, or empty while
         `may_be_empty` is False.
     """
-    path = Path(path)
-    try:
-        found = path.stat()
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-            raise FileError(path, "expected a regular file, but it is a device or pipe; copy it")
-        if most is not None and found.st_size > most:
+    with open_input(Path(path)) as file:
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
             raise FileError(
                 path,
-                f"expected a file of at most {most} bytes, but it has {found.st_size}; is it "
-                "another file?",
+                f"expected a file of at most {most} bytes, but it has {size}; is it another file?",
             )
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-        raise FileError(path, _read_problem(error)) from error
+        data = file.read()
     if not data and not may_be_empty:
         raise FileError(path, "the file is empty (0 bytes); fetch or write it again")
     return data
+
+
+@contextmanager
+def open_input(path: Path) -> Iterator[BinaryIO]:
+    """Open a user's file; a pipe or device is refused without waiting for it."""
+    try:
+        _check_regular(path, path.stat().st_mode)
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            _check_regular(path, os.fstat(file.fileno()).st_mode)  # it may be another by now
+            yield file
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        raise FileError(path, _read_problem(error)) from error
+
+
+def _check_regular(path: Path, mode: int) -> None:
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a directory gives an error of its own
+        raise FileError(path, "expected a regular file, but it is a device or pipe; copy it")
 
 
 def digest(*parts: str) -> str:

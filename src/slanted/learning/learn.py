@@ -15,6 +15,7 @@ import numpy as np
 from slanted import __version__
 from slanted.errors import InputError
 from slanted.evaluation.metrics import mean_metrics
+from slanted.io.files import read_bytes
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.examples import NAMES
 from slanted.learning.images import Images
@@ -196,7 +197,7 @@ def run_identity(frames: Sequence[Frame], settings: Settings) -> dict[str, Any]:
     digest = hashlib.sha256()
     for frame in frames:
         for path in (frame.left, frame.right, frame.ground_truth):
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            digest.update(hashlib.sha256(read_bytes(path)).digest())
     return {
         "version": __version__,
         "frames": [frame.name for frame in frames],
