@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slanted.output.result_data import ResultData, read_result, summarise
+from slanted.output.result_fields import ResultData
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,10 +137,14 @@ class Result(ResultData):
         >>> slanted.Result.load("out").energy == result.energy
         True
         """
+        from slanted.output.result_data import read_result
+
         return cls(**read_result(Path(folder)))
 
     def summary(self) -> dict[str, Any]:
         """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""
+        from slanted.output.result_data import summarise
+
         return summarise(self)
 
     def __repr__(self) -> str:

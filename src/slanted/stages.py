@@ -83,8 +83,7 @@ class PairRun:
                 "work on the image as a whole"
             )
         last = self.previous_frame
-        if last is not None and last.label_image.shape != self.left.shape[:2]:
-            # From another camera: its planes mean nothing here.
+        if last is not None and last.label_image.shape != self.left.shape[:2]:  # another camera
             object.__setattr__(self, "previous_frame", None)
 
     @property

@@ -101,14 +101,14 @@ def test_depth_and_colour_of_images_and_threads_do_not_matter():
     np.testing.assert_array_equal(redecided(*grey, matched)[:, 50:], true[:, 50:])
     views = views_of_pair(grey_pair(*grey))
     wide = views_of_pair(grey_pair(*(image.astype(np.uint16) * 16 for image in grey)))
-    assert np.abs(views.left[0] - wide.left[0] * (views.left[0].max() / 255)).max() < 2
+    assert np.abs(views[0][0] - wide[0][0] * (views[0][0].max() / 255)).max() < 2
 
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_slopes_are_differences_over_two_columns(seed):
     image = np.random.default_rng(seed).integers(0, 256, (8, 9), dtype=np.uint8)
-    view = views_of_pair((image, image)).left
+    view = views_of_pair((image, image))[0]
     padded = np.pad(image.astype(int), ((0, 0), (1, 1)), mode="edge")
     np.testing.assert_array_equal(view[0], image)
     np.testing.assert_array_equal(view[1], padded[:, 2:] - padded[:, :-2])

@@ -31,7 +31,8 @@ class Evidence:
     census: CensusPair | None = None
     """Census words of both views for φ_pho, which is 0 without them."""
     right_disparity: DisparityMap | None = None
-    """(H, W) D(p) seen from the right view; if None, it is computed where needed."""
+    lab_planes: Bytes | None = None
+    """What `seen_from_right` and `lab` return; if None, they compute it."""
     potential: Potential | None = None
     """The user's potential φ_user; see `slanted.model.user_potential`."""
 
@@ -39,6 +40,8 @@ class Evidence:
         """Return the (3, H, W) 8-bit Lab planes of the left image."""
         from slanted.images.colour import lab_planes
 
+        if self.lab_planes is not None:
+            return self.lab_planes
         if self.left is None:
             raise InputError("evidence: expected the left image, got none; refinement needs it")
         return lab_planes(self.left)

@@ -19,7 +19,7 @@ from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration,
 
 if TYPE_CHECKING:
     from slanted.images import Image
-    from slanted.output.result_data import ResultData
+    from slanted.output.result_fields import ResultData
 
 CURE = "which is not installed; run pip install 'slanted[viewer]'"
 MOST_MILLIMETRES = 65535

@@ -49,7 +49,8 @@ from slanted.output.pictures import (
     grey_image,
     planes_legend,
 )
-from slanted.output.result_data import ResultData, encode_arrays, json_text, summarise
+from slanted.output.result_data import encode_arrays, json_text, summarise
+from slanted.output.result_fields import ResultData
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

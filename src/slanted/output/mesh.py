@@ -26,7 +26,7 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from slanted.output.result_data import ResultData
+    from slanted.output.result_fields import ResultData
 
 TOLERANCE = 3.0
 """Pixels of disparity by which planes that share a vertex may differ. In Motorcycle this

@@ -1,4 +1,4 @@
-"""The data of a result, and its form on disk: ``result.npz``, ``run.json``, ``settings.toml``."""
+"""The data of a result on disk: ``result.npz``, ``run.json`` and ``settings.toml``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import dataclasses
 import io
 import json
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted import __version__
 from slanted.boundary_label import BoundaryLabel
@@ -22,66 +20,14 @@ from slanted.io.names import ARRAYS, RECORD, SETTINGS
 from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
-    from slanted.images.census import CensusPair
-    from slanted.inference.outcome import Inference, Iteration
-    from slanted.matching import DisparityRange
-    from slanted.matching.rectification import RectificationCheck
+    from slanted.inference.outcome import Iteration
     from slanted.model.energy import Features
+    from slanted.output.result_fields import ResultData
     from slanted.regions import Regions
-    from slanted.settings import Settings
 
 EXPECTED = "the arrays of a result"
 BYTES_A_PIXEL = 40
 """Memory per pixel that reading a result takes, the graph of its segments included."""
-
-
-@dataclass(frozen=True, eq=False)
-class ResultData:
-    """The fields of a `slanted.Result`, which describes them, and what follows from them."""
-
-    disparity: NDArray[np.float32]
-    matched: NDArray[np.float32]
-    occluded: NDArray[np.bool_]
-    regions: Regions
-    inference: Inference
-    settings: Settings
-    seconds: dict[str, float]
-    searched: DisparityRange | None = None
-    rectification: RectificationCheck | None = None
-    pixel_weights: NDArray[np.float32] | None = None
-    census: CensusPair | None = None
-
-    @property
-    def planes(self) -> NDArray[np.float64]:
-        """(n, 3) α, β, γ of each segment about its centre (paper, Eq. 1)."""
-        return self.inference.planes
-
-    @property
-    def labels(self) -> NDArray[np.int32]:
-        """(E,) the `slanted.BoundaryLabel` of each boundary in ``regions.edges``."""
-        return self.inference.labels
-
-    @property
-    def confidence(self) -> NDArray[np.float64]:
-        """(n,) what another plane would cost each segment; see `slanted.inference.pcbp`."""
-        return self.inference.confidence
-
-    @property
-    def energy(self) -> float:
-        """The energy of planes and labels, Σ w φ."""
-        return self.inference.features.total(self.settings.model.weights)
-
-    @property
-    def bound(self) -> float:
-        """Proven lower bound on the energy over the last particles (with any labels)."""
-        return self.inference.bound
-
-    @property
-    def gap(self) -> float:
-        """How far the energy can be above the optimum over the last particles, as a share of it."""
-        from slanted.inference.outcome import Iteration
-
-        return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
 
 def json_text(data: Any) -> str:

@@ -75,7 +75,8 @@ def infer_and_refine(
     """
     if terms_of is None:
         if rounds:  # computed once for all rounds
-            evidence = replace(evidence, right_disparity=evidence.seen_from_right())
+            right, lab = evidence.seen_from_right(), evidence.lab()
+            evidence = replace(evidence, right_disparity=right, lab_planes=lab)
         terms_of = partial(WholeImage.of, evidence=evidence, settings=settings)
     solve = partial(infer, previous_frame=previous_frame, watch=watch)
     with stage("regions"):

@@ -14,7 +14,6 @@ reflections or different exposures neither plane fits, and the matches are then 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,17 +32,9 @@ COLOUR_FADE = 20.0
 """Sum of absolute differences of 8-bit Lab values at which a pixel of the window weighs 1/e."""
 
 
-@dataclass(frozen=True, eq=False)
-class Views:
-    """Both views, (2, H, W) each: grey values and their slopes."""
-
-    left: View
-    right: View
-
-
-def views_of_pair(grey: GreyPair) -> Views:
-    """Return the views of an 8-bit grey pair."""
-    return Views(*(_view(image) for image in grey))
+def views_of_pair(grey: GreyPair) -> tuple[View, View]:
+    """Return both views of an 8-bit grey pair, (2, H, W) each: grey values and their slopes."""
+    return _view(grey[0]), _view(grey[1])
 
 
 def _view(grey: Bytes) -> View:
@@ -61,7 +52,7 @@ def redecide_rims(
     planes: Floats,
     matched: DisparityMap,
     lab: Bytes,
-    views: Views,
+    views: tuple[View, View],
     settings: RefinementSettings,
 ) -> DisparityMap:
     """Return D(p) with the farther plane's disparity at rims that resemble that plane.
@@ -87,8 +78,7 @@ def redecide_rims(
         label_image,
         planes,
         np.ascontiguousarray(lab),
-        views.left,
-        views.right,
+        *views,
         right_view(drawn),
         np.exp(-np.arange(3 * 255 + 1) / COLOUR_FADE),
         rim_rule(settings),

@@ -26,11 +26,6 @@ These still work, with a warning.
 |---|---|"""
 
 
-def _prose(docstring: str) -> str:
-    """Return a docstring without its examples, which are Python's."""
-    return docstring.partition("\n\nExamples\n")[0]
-
-
 def settings_page() -> str:
     """Return the page: a table for each section, presets side by side where they differ."""
     others = [name for name in preset_names() if name != "default"]
@@ -40,7 +35,7 @@ def settings_page() -> str:
     parts = [HEAD]
     for section, group in groupby(leaves(Settings()), key=lambda leaf: leaf.section):
         settings = list(group)
-        parts.append(f"## {section or 'Top level'}\n\n{_prose(settings[0].section_doc)}\n")
+        parts.append(f"## {section or 'Top level'}\n\n{settings[0].section_doc}\n")
         parts.append("\n".join([head, *(_row(leaf, presets) for leaf in settings)]) + "\n")
     rows = [f"| `{old}` | `{new}` |" for old, new in RENAMED.items()]
     return "\n".join([*parts, RENAMES, *rows]) + "\n"

@@ -154,7 +154,7 @@ def leaves(section: Section, prefix: str = "") -> Iterator[Leaf]:
         if isinstance(value, Section):
             yield from leaves(value, f"{prefix}{field.name}.")
         else:
-            doc = cleandoc(type(section).__doc__ or "")
+            doc = cleandoc(type(section).__doc__ or "").partition("\n\nExamples\n")[0]
             yield Leaf(prefix + field.name, field.metadata["setting"], value, doc)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -123,7 +123,7 @@ class TiledImage:
     def features(self, planes: Floats, labels: Ints) -> Features:
         """Add up the energies of tiles and of all junctions."""
         jct, crs = junction_features(self.regions, labels, self.settings.model)
-        total = {**dict.fromkeys(asdict(_NOTHING), 0.0), "jct": jct, "crs": crs}
+        total = {each.name: 0.0 for each in fields(Features)} | {"jct": jct, "crs": crs}
         for _, found in self._each(lambda t: (TileFeatures, (planes[t.segments], labels[t.edges]))):
             total = {name: value + getattr(found, name) for name, value in total.items()}
         return Features(**total)
@@ -161,6 +161,3 @@ def ask_each(
                 "memory; lower tiles.pixels, or use fewer workers"
             )
         yield ended.key, ended.result()
-
-
-_NOTHING = Features(0, 0, 0, 0, 0, 0, 0, 0)
