@@ -82,7 +82,7 @@ def tune(
     start: Settings,
     log: Path | str,
     *,
-    schedule: Schedule = Schedule(),  # noqa: B008 - it is frozen
+    schedule: Schedule = Schedule(),
     workers: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Tuning:
