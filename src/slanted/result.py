@@ -120,7 +120,7 @@ class Result(ResultData):
         """
         from slanted.output.folder import whole_folder, write_result
 
-        with whole_folder(Path(folder)) as staging:
+        with whole_folder(Path(folder), fsync=self.settings.fsync) as staging:
             write_result(staging, self, left, right=right)
 
     @classmethod

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_disparity, read_image
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, TRUTH
+from slanted.io.replacement import complete_replacement
 from slanted.output.result_data import only_inside, read_record
 from slanted.result import Result
 
@@ -49,6 +50,7 @@ def open_result(folder: Path) -> ResultFolder:
     FileError
         If it is no result, or is damaged.
     """
+    complete_replacement(folder)
     if not (folder / RECORD).is_file() or not (folder / ARRAYS).is_file():
         inside = next(iter(sorted(folder.glob(f"*/{ARRAYS}"))), None)
         hint = "make one with slanted run" if inside is None else f"{inside.parent} is one"

@@ -89,6 +89,12 @@ def cut_short(folder):
     file.write_bytes(file.read_bytes()[:100])
 
 
+def torn(folder):
+    """Keep the size and lose the content, as a power failure may."""
+    file = folder / "disparity.npy"
+    file.write_bytes(file.read_bytes()[:4096].ljust(file.stat().st_size, b"\0"))
+
+
 def with_record(change):
     def write(folder):
         file = folder / "record.json"
@@ -99,6 +105,10 @@ def with_record(change):
 
 DAMAGES = {
     "a file cut short": cut_short,
+    "a file torn by a power failure": torn,
+    "sizes, as in early versions": with_record(
+        lambda record: json.dumps(record | {"files": {"result.npz": 7}})
+    ),
     "a file missing": lambda folder: (folder / "disparity.pfm").unlink(),
     "an empty record": with_record(lambda record: ""),
     "half a record": with_record(lambda record: json.dumps(record)[:100]),
@@ -123,8 +133,23 @@ def test_what_is_damaged_is_done_again(damage, sequential, kitti, quick, tmp_pat
 def test_files_added_to_a_result_are_no_damage(sequential, kitti, quick, tmp_path):
     output = tmp_path / "out"
     shutil.copytree(sequential, output)
-    (output / "training" / "000000_10" / "mesh.glb").write_bytes(b"x")
+    added = output / "training" / "000000_10" / "mesh.glb"
+    added.write_bytes(b"x")
     assert run_batch(find_pairs(kitti), output, quick, workers=1, resume=True).skipped == 4
+    assert added.exists()
+
+
+def test_a_pair_done_again_leaves_the_users_files_in_its_folder(sequential, kitti, quick, tmp_path):
+    output = tmp_path / "out"
+    shutil.copytree(sequential, output)
+    notes = output / "training" / "000000_10" / "notes.txt"
+    notes.write_text("mine")
+    stale = output / "training" / "000000_10" / "mesh.glb"
+    stale.write_bytes(b"of the old planes")
+    other = quick.with_text({"seed": "1"})
+    assert run_batch(find_pairs(kitti)[:1], output, other, workers=1, resume=True).done == 1
+    assert notes.read_text() == "mine"
+    assert not stale.exists()
 
 
 def test_names_that_are_no_text_are_in_the_summary(kitti, quick, tmp_path):

@@ -1,7 +1,7 @@
 """Records of a batch: one beside each result, one for each failure, and the summary of all.
 
-A result and its record appear together, by one rename: whatever happens, the folder of a pair is
-either complete or missing.
+A result and its record appear together: whatever happens, the folder of a pair holds all of one
+result, or does not exist.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
-import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError
-from slanted.io.files import write_bytes
+from slanted.io.files import digest, file_digest, write_bytes
 from slanted.io.names import PAIR_RECORD, SUMMARY_LINES, SUMMARY_TABLE
+from slanted.io.replacement import complete_replacement, own_folder, replaced_files
+from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 FAILURES = "failures"
-STAGING, REPLACED = ".staging", ".replaced"
-"""Suffixes of hidden folders: a result that is being written, and one that is being replaced."""
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
     *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
@@ -38,15 +36,11 @@ COLUMNS = (
 
 def settings_digest(settings: Settings) -> str:
     """Return a digest of the settings that results depend on: all but the threads."""
-    from slanted.io.files import digest
-
     return digest(replace(settings, threads=None).identity())
 
 
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:
     """Return a digest of a pair's files and, in a sequence, of the previous frame."""
-    from slanted.io.files import digest, file_digest
-
     return digest(file_digest(left), file_digest(right), before)
 
 
@@ -66,12 +60,11 @@ def versions() -> dict[str, str]:
     return found
 
 
-def read_record(file: Path) -> dict[str, Any] | None:
-    """Return the content of a record's file, or None if it is missing or not a record."""
-    from slanted.io.texts import read_json_object
-
+def read_record(folder: Path) -> dict[str, Any] | None:
+    """Return the record in a pair's folder, or None if it is missing or not a record."""
     try:
-        record = read_json_object(file)
+        complete_replacement(folder)
+        record = read_json_object(folder / PAIR_RECORD)
     except FileError:
         return None
     kinds = {"versions": dict, "seconds": dict, "files": dict, "warnings": list}
@@ -80,9 +73,9 @@ def read_record(file: Path) -> dict[str, Any] | None:
     return record if whole else None
 
 
-def file_sizes(folder: Path) -> dict[str, int]:
-    """Return the size of each file of a result, by name."""
-    return {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return a digest of each file of a result, by name."""
+    return {file.name: file_digest(file) for file in sorted(folder.iterdir())}
 
 
 def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) -> bool:
@@ -92,66 +85,46 @@ def is_same(record: dict[str, Any], folder: Path, settings: str, inputs: str) ->
 
 
 def is_whole(record: dict[str, Any], folder: Path) -> bool:
-    """Return whether all files of a result are there, with the sizes they had when written.
+    """Return whether all files of a result are there, with the content they had when written.
 
-    After a power failure a file may exist without its content.
+    After a power failure a file may exist without its content. Records of early versions have
+    sizes instead of digests, which do not tell; their results count as torn.
     """
-    try:
-        found = file_sizes(folder)
-    except OSError:
-        return False
-    return all(found.get(name) == size for name, size in record["files"].items())
+    return all(file_digest(folder / name) == known for name, known in record["files"].items())
 
 
 def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
     """Return how many complete results were made with these settings."""
-    digest = settings_digest(settings)
-    found = [(output / name, read_record(output / name / PAIR_RECORD)) for name in names]
+    asked = settings_digest(settings)
+    found = [(output / name, read_record(output / name)) for name in names]
     return sum(
-        record is not None and record.get("settings") == digest and is_whole(record, folder)
+        record is not None and record.get("settings") == asked and is_whole(record, folder)
         for folder, record in found
     )
 
 
 @contextmanager
-def published(output: Path, folder: Path) -> Iterator[Path]:
-    """Yield a folder to write to, which becomes `folder` when the block ends without an error.
+def published(output: Path, folder: Path, *, fsync: bool) -> Iterator[Path]:
+    """Yield a folder to write to, whose files are in `folder` when the block ends without an error.
 
     A result of an earlier batch is replaced; anything else at that path is left alone.
     """
-    staging = output / f".{uuid.uuid4().hex[:12]}{STAGING}"
+    from slanted.output.folder import stale_files
+
     try:
-        staging.mkdir()
-        yield staging
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.exists():
-            _check_replaceable(folder)
-            folder.rename(staging.with_suffix(REPLACED))
-        staging.rename(folder)
     except OSError as error:
         raise FileError(folder, f"cannot be written ({error.strerror})") from error
-    except FileError as error:
-        if not error.path.is_relative_to(staging):
-            raise
-        raise FileError(folder / error.path.name, error.problem) from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-        shutil.rmtree(staging.with_suffix(REPLACED), ignore_errors=True)
-
-
-def clear_half_done(output: Path) -> None:
-    """Remove folders that stopped workers left half-written."""
-    for ending in (STAGING, REPLACED):
-        for folder in output.glob(f".*{ending}"):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_replaceable(folder: Path) -> None:
-    if folder.is_symlink() or not (folder / PAIR_RECORD).is_file():
+    if folder.is_symlink() or (folder.exists() and not (folder / PAIR_RECORD).is_file()):
         raise FileError(
             folder,
             "expected nothing, or a result of an earlier batch, found something else; move it away",
         )
+    with ExitStack() as stack:
+        if folder.exists():
+            stack.enter_context(own_folder(folder))
+        stale = [PAIR_RECORD, *stale_files(folder)]
+        yield stack.enter_context(replaced_files(folder, stale, inside=output, fsync=fsync))
 
 
 def write_failure(output: Path, name: str, record: dict[str, Any]) -> None:

@@ -15,7 +15,9 @@ from slanted.batch.memory import largest_pair
 from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
+from slanted.io.locks import try_lock
 from slanted.io.names import BATCH_MARKER
+from slanted.io.replacement import remove_partial
 from slanted.runtime.memory import available_bytes, workers_that_fit
 from slanted.runtime.threads import core_count
 from slanted.runtime.workers import open_backend, run_each
@@ -124,7 +126,7 @@ def run_batch(
             with backend:
                 loop.run(backend)
         finally:
-            records.clear_half_done(output)
+            remove_partial(output)
             # A full disk may have no room for the summary either; the error below names it.
             with suppress(FileError) if loop.disk_full else nullcontext():
                 records.write_summary(output, loop.rows())
@@ -258,9 +260,10 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
     except OSError as error:
         raise FileError(output, f"cannot be written to ({error.strerror})") from error
     with marker:
-        if not _lock(marker.fileno()):
+        if not try_lock(marker.fileno()):
             raise InputError(f"--output: another batch is writing to {output} now; wait for it")
-        records.clear_half_done(output)
+        for folder in (output, output / records.FAILURES):
+            remove_partial(folder)
         try:
             yield
         finally:
@@ -273,16 +276,3 @@ def _leave_no_empty_batch(output: Path) -> None:
         if [path.name for path in output.iterdir()] == [BATCH_MARKER]:
             (output / BATCH_MARKER).unlink()
             output.rmdir()
-
-
-def _lock(file: int) -> bool:
-    """Lock an open file until it is closed or this process ends; False if another has the lock."""
-    try:
-        import fcntl
-    except ImportError:  # not on this platform
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

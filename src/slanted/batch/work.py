@@ -70,7 +70,7 @@ def run_job(job: Job) -> Outcome:
         before = None if job.before is None else output_folder(job.output, job.before)
         record["settings"] = records.settings_digest(job.settings)
         record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
-        known = records.read_record(folder / PAIR_RECORD)
+        known = records.read_record(folder)
         asked = record["settings"], record["inputs"]
         if known is not None and records.is_same(known, folder, *asked):
             records.forget_failure(job.output, job.name)
@@ -112,12 +112,12 @@ def _compute(
     # Times and threads differ between runs, results must not, so they go into the record only.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
-    with records.published(job.output, folder) as staging:
+    with records.published(job.output, folder, fsync=job.settings.fsync) as staging:
         write_result(staging, kept, left, inputs=inputs, right=right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
         record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
         record["warnings"] = messages
-        record["files"] = records.file_sizes(staging)
+        record["files"] = records.file_digests(staging)
         (staging / PAIR_RECORD).write_text(json_text(record) + "\n", "utf-8")
     return record
 
@@ -158,7 +158,7 @@ def _is_full(error: BaseException | None) -> bool:
 
 def _identity(before: Path | None) -> str:
     """Return the settings and inputs of the previous frame, as one text."""
-    found = None if before is None else records.read_record(before / PAIR_RECORD)
+    found = None if before is None else records.read_record(before)
     return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
 
 

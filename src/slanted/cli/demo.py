@@ -85,7 +85,7 @@ def command(settings: Settings, output: Path, report: Report) -> None:
             *pictures.values(),
         ]
         pictures["overview.png"] = mosaic(tiles)
-        with whole_folder(output) as folder:
+        with whole_folder(output, fsync=settings.fsync) as folder:
             write_result(folder, result, left, CALIBRATION, right=right)
             write_disparity(folder / TRUTH, truth)
             for name, picture in pictures.items():

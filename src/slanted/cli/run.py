@@ -54,13 +54,7 @@ def command(
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
     from slanted.io import read_disparity, read_image, read_label_image
-    from slanted.output.folder import (
-        check_result_folder,
-        file_names,
-        whole_folder,
-        write_matched,
-        write_result,
-    )
+    from slanted.output.folder import file_names, whole_folder, write_matched, write_result
     from slanted.pipeline import estimate, match_pair
 
     if stop_after is not None:
@@ -86,37 +80,39 @@ def command(
         label_image = None if segments is None else read_label_image(segments)
         for file, array in ((disparity, given), (valid, believed), (segments, label_image)):
             options.check_size(file, array, images[0])
-        check_result_folder(output)
-        compile_kernels(report)
-        if stop_after is not None:
-            matched, seconds = match_pair(*images, settings, progress=report.progress, names=names)
-            with whole_folder(output) as folder:
+        # Taken before the work begins, so that a second run into the same folder fails at once.
+        with whole_folder(output, fsync=settings.fsync) as folder:
+            compile_kernels(report)
+            if stop_after is not None:
+                matched, seconds = match_pair(
+                    *images, settings, progress=report.progress, names=names
+                )
                 write_matched(folder, matched, settings, seconds)
-                files = file_names(folder)
-            wrote = f"wrote {', '.join(files)} to {output}"
-            report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
-            return
-        with _tile_workers(settings, workers, scheduler) as backend:
-            result = estimate(
-                *images,
-                settings,
-                disparity=given,
-                valid=believed,
-                segments=label_image,
-                backend=backend,
-                progress=report.progress,
-                names=names,
-            )
-        with whole_folder(output) as folder:
-            write_result(folder, result, images[0], calibration, inputs, images[1])
+            else:
+                with _tile_workers(settings, workers, scheduler) as backend:
+                    result = estimate(
+                        *images,
+                        settings,
+                        disparity=given,
+                        valid=believed,
+                        segments=label_image,
+                        backend=backend,
+                        progress=report.progress,
+                        names=names,
+                    )
+                write_result(folder, result, images[0], calibration, inputs, images[1])
             files = file_names(folder)
+    wrote = f"wrote {', '.join(files)} to {output}"
+    if stop_after is not None:
+        report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
+        return
     outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
     lines = [
         *energy_lines(outcome),
         "",
         *seconds_table(result.seconds),
         "",
-        f"wrote {', '.join(files)} to {output}",
+        wrote,
     ]
     if "disparity.png" not in files:
         lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")

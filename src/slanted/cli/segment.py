@@ -63,7 +63,7 @@ def command(
         if "ucm" in chosen.method:
             ucm = make_ucm(pixels, chosen)
         regions = build_regions(segment(pixels, chosen, given, ucm), pixels)
-        with segments_folder(output) as folder:
+        with segments_folder(output, fsync=settings.fsync) as folder:
             write_label_image(folder / SEGMENTS, regions.label_image)
             painted = with_legend(paint_regions(pixels, regions), regions_legend())
             means = Legend("segments in their mean colours")

@@ -18,6 +18,9 @@ from typing import BinaryIO
 
 from slanted.errors import FileError
 
+PARTIAL = ".partial"
+"""Part of the name of what is being written; what a killed process leaves is known by it."""
+
 
 def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
     """Return the content of a regular file of at most `most` bytes (None for any number).
@@ -78,10 +81,16 @@ def _content_digest(path: Path, _changed: int, _size: int) -> str:
     return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
 
 
-def write_bytes(path: Path | str, data: bytes) -> None:
-    """Write a file completely or not at all; missing parent directories are created."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(data)
+def write_bytes(path: Path | str, data: bytes, *, fsync: bool = False) -> None:
+    """Write a file completely or not at all; missing parent directories are created.
+
+    With `fsync`, that holds after a power failure too.
+    """
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        file.write(data)
+        if fsync:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @contextmanager
@@ -102,10 +111,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     target = _final_target(path)
     # The block creates the file itself, so that the umask applies; mkstemp would leave every result
     # readable by its owner only.
-    temporary = target.with_name(f".{target.stem[:32]}.{uuid.uuid4().hex[:12]}{target.suffix}")
+    hidden = f".{target.stem[:32]}.{uuid.uuid4().hex[:12]}{PARTIAL}"
+    temporary = target.with_name(hidden + target.suffix)
     created: list[Path] = []
     try:
-        _make_directories(target.parent, created)
+        make_directories(target.parent, created)
         yield temporary
         os.replace(temporary, target)  # noqa: PTH105 - the call whose atomicity POSIX promises
     except BaseException as error:
@@ -135,7 +145,7 @@ def _final_target(path: Path) -> Path:
         raise FileError(path, _write_problem(error)) from error
 
 
-def _make_directories(directory: Path, created: list[Path]) -> None:
+def make_directories(directory: Path, created: list[Path]) -> None:
     """Create a directory and its parents, recording in `created` those that did not exist."""
     missing = []
     while not directory.exists():
@@ -151,6 +161,11 @@ def _make_directories(directory: Path, created: list[Path]) -> None:
 def _remove(temporary: Path, created: list[Path]) -> None:
     with suppress(OSError):
         temporary.unlink()
+    remove_empty(created)
+
+
+def remove_empty(created: list[Path]) -> None:
+    """Remove directories that `make_directories` created, unless they are in use."""
     for directory in reversed(created):
         with suppress(OSError):  # not empty: somebody else is using it
             directory.rmdir()

@@ -15,6 +15,7 @@ from typing import Any
 from slanted.errors import FileError
 from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
+from slanted.io.replacement import complete_replacement
 
 SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
          "energy", "gap_percent", "version")  # fmt: skip
@@ -71,6 +72,7 @@ def is_page(data: bytes) -> bool:
 
 def describe_folder(path: Path) -> dict[str, object]:
     """Describe the folder of a result, of a batch or of segments."""
+    complete_replacement(path)
     folder: dict[str, object] = {"format": "folder"}
     if (path / RECORD).is_file():
         folder["meaning"] = "result of slanted; `slanted view` shows it"

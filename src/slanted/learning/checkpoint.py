@@ -23,6 +23,7 @@ from slanted.errors import FileError, InputError
 from slanted.io.arrays import StoredArrays
 from slanted.io.files import write_bytes
 from slanted.io.image_header import MAX_PIXELS
+from slanted.io.replacement import remove_partial
 from slanted.io.texts import read_json_object
 from slanted.learning.owner import Arrays
 
@@ -71,6 +72,7 @@ class Checkpoint:
         FileError
             If it cannot be read.
         """
+        remove_partial(self.folder)
         if not (self.folder / STEPS).exists():
             return []
         there = self._read(RUN)
@@ -91,16 +93,18 @@ class Checkpoint:
     def save(self, evaluations: list[Evaluation], messages: list[Arrays]) -> None:
         """Write evaluations and the messages after the last of them."""
         if len(evaluations) == 1:
-            write_bytes(self.folder / RUN, json.dumps(self._identity, indent=1).encode())
+            write_bytes(
+                self.folder / RUN, json.dumps(self._identity, indent=1).encode(), fsync=True
+            )
         name = f"messages-{len(evaluations):06d}.npz"
         stream = io.BytesIO()
         arrays = {
             f"{k}/{field}": a for k, image in enumerate(messages) for field, a in image.items()
         }
         np.savez(stream, **arrays)  # type: ignore[arg-type]
-        write_bytes(self.folder / name, stream.getvalue())
+        write_bytes(self.folder / name, stream.getvalue(), fsync=True)
         content = {"messages": name, "evaluations": [asdict(row) for row in evaluations]}
-        write_bytes(self.folder / STEPS, json.dumps(content, indent=1).encode())
+        write_bytes(self.folder / STEPS, json.dumps(content, indent=1).encode(), fsync=True)
         for old in self.folder.glob("messages-*.npz"):
             if old.name != name:
                 with suppress(OSError):  # it only takes up space

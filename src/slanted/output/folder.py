@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +33,7 @@ from slanted.io.names import (
     TRUTH,
     TRUTH_PICTURE,
 )
+from slanted.io.replacement import own_folder, replaced_files
 from slanted.output.charts import draw_picture, energy_chart
 from slanted.output.legends import with_legend
 from slanted.output.mesh import LEAST_DISPARITY
@@ -102,58 +101,46 @@ def check_result_folder(folder: Path) -> None:
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
+def whole_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
     """Yield a folder for a result; its files move to `folder` when the block ends without an error.
 
     Files of an earlier result are removed, except a ground truth that the user put beside it. If
-    the block raises, or a file cannot be moved, `folder` stays as it was.
+    the block raises or the process is killed, `folder` stays as it was. Until the block ends, no
+    other process can write a result there.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is created if missing.
+    fsync
+        The setting of that name.
     """
     check_result_folder(folder)
-    stale = [RECORD, *OPTIONAL]
-    if not (folder / TRUTH_PICTURE).is_file():  # only the demo writes either, and then both
-        stale.remove(TRUTH)
-    with _all_or_nothing(folder, stale) as staging:
-        yield staging
+    with own_folder(folder):
+        check_result_folder(folder)  # another run may have ended meanwhile
+        with replaced_files(folder, stale_files(folder), fsync=fsync) as staging:
+            yield staging
 
 
 @contextmanager
-def segments_folder(folder: Path) -> Iterator[Path]:
+def segments_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
     """Yield a folder as `whole_folder` does, for segments without a result."""
     check_folder(folder)
-    if (folder / RECORD).exists():
-        raise FileError(
-            folder, "expected a folder for segments, got that of a result; name another folder"
-        )
-    with _all_or_nothing(folder, ("ucm.png",)) as staging:
-        yield staging
+    with own_folder(folder):
+        if (folder / RECORD).exists():
+            raise FileError(
+                folder, "expected a folder for segments, got that of a result; name another folder"
+            )
+        with replaced_files(folder, ("ucm.png",), fsync=fsync) as staging:
+            yield staging
 
 
-@contextmanager
-def _all_or_nothing(folder: Path, stale: Sequence[str]) -> Iterator[Path]:
-    """Move all files at the end, and remove those `stale` ones that were not written again."""
-    existed = folder.exists()
-    staging = folder / f".{uuid.uuid4().hex[:12]}.partial"
-    try:
-        staging.mkdir(parents=True)
-        yield staging
-        # The record goes last: a folder that holds it is complete.
-        names = sorted((file.name for file in staging.iterdir()), key=lambda name: name == RECORD)
-        for name in (*names, *stale):
-            if (folder / name).is_dir():
-                raise FileError(folder / name, "expected a file to replace, but it is a folder")
-        for name in stale:
-            if name == RECORD or name not in names:
-                (folder / name).unlink(missing_ok=True)
-        for name in names:
-            (staging / name).replace(folder / name)
-        staging.rmdir()
-    except BaseException as error:
-        shutil.rmtree(staging, ignore_errors=True)
-        if not existed:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise FileError(folder, f"cannot be written to ({error.strerror})") from error
-        raise
+def stale_files(folder: Path) -> list[str]:
+    """Return the names of files that a new result in this folder replaces or removes."""
+    names = [RECORD, *OPTIONAL]
+    if not (folder / TRUTH_PICTURE).is_file():  # only the demo writes either, and then both
+        names.remove(TRUTH)
+    return names
 
 
 def write_result(

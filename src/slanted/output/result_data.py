@@ -17,6 +17,7 @@ from slanted.errors import FileError
 from slanted.io.arrays import StoredArrays
 from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import ARRAYS, RECORD, SETTINGS
+from slanted.io.replacement import complete_replacement
 from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     from slanted.regions import build_regions
     from slanted.settings import Settings
 
+    complete_replacement(folder)
     only_inside(folder, ARRAYS, RECORD, SETTINGS)
     record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)

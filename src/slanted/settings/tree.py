@@ -48,6 +48,11 @@ class Settings(Section):
         high=1024,
         doc="This many threads are used; auto is all cores. Results do not depend on it.",
     )
+    fsync: bool = setting(
+        True,
+        doc="Files of a result are on the disk before they replace an earlier one, so that a power "
+        "failure leaves no torn file; false is faster on slow disks. Results do not depend on it.",
+    )
     rectification: RectificationSettings = dataclasses.field(default_factory=RectificationSettings)
     matching: MatchingSettings = dataclasses.field(default_factory=MatchingSettings)
     segmentation: SegmentationSettings = dataclasses.field(default_factory=SegmentationSettings)
@@ -92,11 +97,11 @@ class Settings(Section):
     def identity(self) -> str:
         """Return text that is equal for equal settings, even after settings are renamed.
 
-        It is TOML with the settings' original names, so that digests written by older versions
-        still match after a rename.
+        It is TOML with the settings' original names and without `fsync`, which older versions did
+        not have, so that digests written by them still match.
         """
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
-        return _toml(named)
+        return _toml(leaf for leaf in named if leaf.path != "fsync")
 
     def updated(self, tree: Mapping[str, Any]) -> Self:
         """Return a copy with the values of a nested mapping, as it comes from TOML."""
