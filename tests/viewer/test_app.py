@@ -413,7 +413,7 @@ def test_snapshots_of_the_first_run_are_shown():
 
 
 def test_two_servers_have_no_key_in_common():
-    first, second = session(token=None), session(token=None)
+    first, second = session(prefix=None), session(prefix=None)
     assert first.state()["frames"][0]["key"] != second.state()["frames"][0]["key"]
 
 
