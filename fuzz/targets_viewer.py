@@ -102,6 +102,6 @@ def _seeds() -> list[bytes]:
 
 VIEWER = (
     Target("viewer", read_as_request, _seeds,
-           (b"..", b"%2e%2e", b"%00", b"Origin: http://evil", b"Host: evil", b"/", b"-1", b"?", b"?token=",
-            b"Cookie: slanted-token-80=")),
+           (b"..", b"%2e%2e", b"%00", b"Origin: http://evil", b"Host: evil", b"/", b"-1", b"?",
+            b"?token=", b"Cookie: slanted-token-80=")),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from threading import Thread
 
 from slanted.viewer.access import Keys
 from slanted.viewer.serve import address_of, bind, make_server
+from viewer.waiting import PATIENCE
 
 TOKEN = "the-token-of-the-tests"
 
@@ -71,6 +72,6 @@ def served(session, token=TOKEN):
         yield client
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         session.close()
         listening.close()

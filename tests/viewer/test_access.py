@@ -11,6 +11,7 @@ from slanted.viewer.access import Access, Keys
 from slanted.viewer.app import ASSETS
 from slanted.viewer.serve import address_of
 from viewer.client import TOKEN, Client, served
+from viewer.waiting import PATIENCE
 from viewer.worlds import estimated, scene, session
 
 FRAME = "/api/frames/0-0"
@@ -66,7 +67,9 @@ def test_scripts_send_it_as_a_header(stranger, headers):
     assert stranger.get(f"/api/state?token={TOKEN}").status_code == 200
 
 
-@pytest.mark.parametrize("wrong", ["", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ä", "\xff"])
+@pytest.mark.parametrize(
+    "wrong", ["", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ä", "\xff"]
+)
 def test_another_token_is_refused(client, stranger, wrong):
     for headers in (
         {"Authorization": f"Bearer {wrong}"},
@@ -162,5 +165,5 @@ def test_the_command_asks_for_a_token_of_its_own(tmp_path, options):
         assert Client(int(port), token).get("/").status_code == 200
     finally:
         server.terminate()
-        server.wait(60)
+        server.wait(PATIENCE)
         server.stdout.close()

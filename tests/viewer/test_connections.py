@@ -9,11 +9,10 @@ import pytest
 
 from slanted.viewer import connections
 from viewer.client import TOKEN, served
+from viewer.waiting import PATIENCE, until
 from viewer.worlds import session
 
 HEAD = "{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer " + TOKEN + "\r\n"
-PATIENCE = 60
-"""Seconds in which a connection must end; the limit itself is far below."""
 
 
 @pytest.fixture
@@ -33,13 +32,6 @@ def connect(client, sent=b""):
 
 def head(client, method, path, more=""):
     return (HEAD.format(method, path, client.port) + more).encode()
-
-
-def wait_until(true):
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def ends(opened):
@@ -92,7 +84,7 @@ def test_an_answer_that_nobody_takes_is_dropped(client, monkeypatch):
     monkeypatch.setattr("slanted.viewer.session.pack_mesh", lambda *_: bytes(40_000_000))
     with connect(client, head(client, "GET", "/api/frames/0-0/mesh", "\r\n")) as opened:
         opened.recv(1)
-        wait_until(lambda: not client.server.server_state.connections)
+        until(lambda: not client.server.server_state.connections)
         assert len(ends(opened)) < 40_000_000
     assert client.get("/api/state").status_code == 200
 
@@ -111,7 +103,9 @@ def test_the_server_may_take_its_time(client, monkeypatch):
 def test_many_idle_connections_leave_room_for_a_request(monkeypatch):
     """1,100 connections without a request were held open, and nobody else got in."""
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 10 * PATIENCE)  # it is not time that ends them
+    monkeypatch.setattr(
+        connections, "REQUEST_SECONDS", 10 * PATIENCE
+    )  # it is not time that ends them
     with served(session()) as client, ExitStack() as stack:
         opened = [stack.enter_context(connect(client)) for _ in range(100)]
         for _ in range(5):

@@ -16,6 +16,7 @@ from slanted.cli import main
 from slanted.errors import InputError
 from slanted.viewer.serve import NEEDED, address_of, bind
 from viewer.client import Client
+from viewer.waiting import PATIENCE
 from viewer.worlds import estimated, scene
 
 
@@ -25,10 +26,6 @@ def folder(tmp_path):
     for name, image in (("left.png", scene().left), ("right.png", scene().right)):
         cv2.imwrite(str(tmp_path / name), image[:, :, ::-1])
     return tmp_path
-
-
-PATIENCE = 60
-"""Seconds to wait for what another thread or process does."""
 
 
 def refused(*arguments):

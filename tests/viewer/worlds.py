@@ -26,7 +26,9 @@ def estimated():
     return slanted.estimate(*pair, SETTINGS, watch=snapshots.append), snapshots
 
 
-def session(*, truth=True, snapshots=False, right=True, calibration=CAMERAS, prefix="", record=None):
+def session(
+    *, truth=True, snapshots=False, right=True, calibration=CAMERAS, prefix="", record=None
+):
     result, states = estimated()
     view = scene()
     second = view.right if right else None

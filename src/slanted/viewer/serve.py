@@ -114,8 +114,8 @@ def serve(
     """Serve a session until interrupted.
 
     The socket is from `bind`, which was given `host`; `others` are further names of the server.
-    Requests need the token of `keys`, unless that is None. `announce` is called once the page can be
-    opened, with the address to print and the address to open in a browser, which works once.
+    Requests need the token of `keys`, unless that is None. `announce` is called when the page can
+    be opened, with the address to print and the one to open in a browser, which works once.
     """
     port = listening.getsockname()[1]
     try:
