@@ -13,6 +13,7 @@ import click
 
 from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
+from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Snapshot
@@ -84,7 +85,7 @@ def command(
             session = Session(opened, opened.truth if truth is None else truth, snapshots)
 
         def announce(address: str, to_open: str) -> None:
-            click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+            say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
             if browser:
                 # The call may wait until the browser ends; the server must not.
                 Thread(target=webbrowser.open, args=(to_open,), daemon=True).start()
