@@ -77,6 +77,7 @@ def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
 def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
     """Serve a result and send random requests, as a visitor's page would."""
     from slanted.result_folder import open_result
+    from slanted.viewer.access import Keys
     from slanted.viewer.serve import bind, make_server
     from slanted.viewer.session import Session
 
@@ -86,10 +87,11 @@ def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
         slanted.estimate(scene.left, scene.right, settings).save(folder, scene.left, scene.right)
         session = Session(open_result(Path(folder)), scene.disparity)
     listening = bind("127.0.0.1", 0)
-    server = make_server(session, listening, "127.0.0.1")
+    keys = Keys()
+    server = make_server(session, listening, "127.0.0.1", keys)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    visitor = Visitor(listening.getsockname()[1], seed)
+    visitor = Visitor(listening.getsockname()[1], keys.token, seed)
     readings = []
     try:
         for _ in range(count):
@@ -112,8 +114,9 @@ def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
 class Visitor:
     """Sends one random request at a time."""
 
-    def __init__(self, port: int, seed: int) -> None:
+    def __init__(self, port: int, token: str, seed: int) -> None:
         self.port = port
+        self.headers = {"authorization": f"Bearer {token}"}
         self.draw = random.Random(seed)
         self.statuses: dict[int, int] = {}
         self.kinds: dict[str, int] = {}
@@ -155,7 +158,7 @@ class Visitor:
 
     def _ask(self, method: str, path: str, body: str | None) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
-        headers = {} if body is None else {"content-type": "application/json"}
+        headers = self.headers | ({} if body is None else {"content-type": "application/json"})
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()

@@ -11,7 +11,8 @@ from urllib.parse import unquote_to_bytes
 from fuzz.target import Target
 from fuzz.targets_results import result_folder
 
-ANSWERS = (200, 202, 400, 403, 404, 405, 409, 499)
+ANSWERS = (200, 202, 303, 400, 403, 404, 405, 409, 499)
+TOKEN = b"fuzzed-token"
 
 
 @cache
@@ -19,6 +20,7 @@ def _app() -> Any:
     import tempfile
 
     from slanted.result_folder import open_result
+    from slanted.viewer.access import Access, Keys
     from slanted.viewer.app import make_app
     from slanted.viewer.guard import Guard, allowed_hosts
     from slanted.viewer.session import Session
@@ -26,9 +28,10 @@ def _app() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         for name, data in result_folder().items():
             (Path(folder) / name).write_bytes(data)
-        session = Session(open_result(Path(folder)), token="")
+        session = Session(open_result(Path(folder)), prefix="")
     session.run = lambda changes, replace=False: bool(session._settings) and not replace
-    return Guard(make_app(session), allowed_hosts("127.0.0.1", 80))
+    inner = Access(make_app(session), Keys(TOKEN.decode()))
+    return Guard(inner, allowed_hosts("127.0.0.1", 80))
 
 
 def read_as_request(folder: Path, data: bytes) -> None:
@@ -58,6 +61,8 @@ def read_as_request(folder: Path, data: bytes) -> None:
     status, content = asyncio.run(_ask(scope, body))
     assert status in ANSWERS, f"status {status} for {first!r}"
     assert b"root:" not in content
+    # An address may spell the token in other ways, as %66uzzed-token.
+    assert status == 403 or TOKEN in second or b"token=" in unquote_to_bytes(query)
 
 
 async def _ask(scope: dict[str, Any], body: bytes) -> tuple[int, bytes]:
@@ -78,7 +83,8 @@ async def _ask(scope: dict[str, Any], body: bytes) -> tuple[int, bytes]:
     return sent[0]["status"], content
 
 
-_HEADERS = b"\nHost: 127.0.0.1:80; Content-Type: application/json\n"
+_HOST = b"\nHost: 127.0.0.1:80"
+_HEADERS = _HOST + b"; Content-Type: application/json; Authorization: Bearer " + TOKEN + b"\n"
 _PATHS = (
     *(b"/", b"/assets/main.js", b"/assets/..%2f..%2f..%2fetc/passwd", b"/api/state"),
     *(b"/api/frames/0", b"/api/frames/0/tiles/disparity/0/0/0", b"/api/frames/0/pixels/3/4"),
@@ -89,10 +95,13 @@ _PATHS = (
 
 def _seeds() -> list[bytes]:
     posts = [b"POST /api/run" + _HEADERS + b'{"seed": 3}', b"POST /api/cancel?run=1" + _HEADERS]
-    return [b"GET " + path + _HEADERS for path in _PATHS] + posts
+    visits = [b"GET /?token=" + TOKEN + _HOST + b"\n", b"GET /" + _HOST + b"\n"]
+    visits.append(b"GET /" + _HOST + b"; Cookie: slanted-token-80=" + TOKEN + b"\n")
+    return [b"GET " + path + _HEADERS for path in _PATHS] + posts + visits
 
 
 VIEWER = (
     Target("viewer", read_as_request, _seeds,
-           (b"..", b"%2e%2e", b"%00", b"Origin: http://evil", b"Host: evil", b"/", b"-1", b"?")),
+           (b"..", b"%2e%2e", b"%00", b"Origin: http://evil", b"Host: evil", b"/", b"-1", b"?",
+            b"?token=", b"Cookie: slanted-token-80=")),
 )  # fmt: skip

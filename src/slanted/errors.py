@@ -33,13 +33,15 @@ class SlantedError(Exception):
 
 def one_line(text: str) -> str:
     """Escape what a terminal would act upon, and leave out the middle of what is too long."""
-    text = _shortened(text)
+    # Twice, because what is escaped is up to ten times as long.
+    return _shortened(printable(_shortened(text)))
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would act upon: names of files may hold line ends and ESC."""
     if text.isprintable():
         return text
-    # Once more, because what is escaped is up to ten times as long.
-    return _shortened(
-        "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _shortened(text: str) -> str:

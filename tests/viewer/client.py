@@ -6,7 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Thread
 
-from slanted.viewer.serve import bind, make_server
+from slanted.viewer.access import Keys
+from slanted.viewer.serve import address_of, bind, make_server
+from viewer.waiting import PATIENCE
+
+TOKEN = "the-token-of-the-tests"
 
 
 @dataclass
@@ -24,13 +28,22 @@ class Answer:
 
 
 class Client:
-    def __init__(self, port):
+    """Sends the token with every request, unless it has none."""
+
+    def __init__(self, port, token=TOKEN):
         self.port = port
+        self.token = token
+
+    @property
+    def address(self):
+        """The page's address, as it is printed."""
+        return address_of("127.0.0.1", self.port, self.token)
 
     def ask(self, method, path, body=None, headers=None):
+        known = {"authorization": f"Bearer {self.token}"} if self.token else {}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
-            connection.request(method, path, body, headers or {})
+            connection.request(method, path, body, {**known, **(headers or {})})
             response = connection.getresponse()
             names = {name.lower(): value for name, value in response.getheaders()}
             return Answer(response.status, names, response.read())
@@ -47,16 +60,18 @@ class Client:
 
 
 @contextmanager
-def served(session):
+def served(session, token=TOKEN):
     """Give a client of a server that shows the session."""
     listening = bind("127.0.0.1", 0)
-    server = make_server(session, listening, "127.0.0.1")
+    server = make_server(session, listening, "127.0.0.1", Keys(token) if token else None)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
-        yield Client(listening.getsockname()[1])
+        client = Client(listening.getsockname()[1], token)
+        client.server = server
+        yield client
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         session.close()
         listening.close()

@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,6 +20,7 @@ from slanted.viewer.app import ASSETS, MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
 from viewer.client import served
+from viewer.waiting import PATIENCE, until
 from viewer.worlds import CAMERAS, estimated, scene, session
 
 RESULT = estimated()[0]
@@ -40,13 +40,13 @@ def client(opened):
     return opened[1]
 
 
-def wait_for(client, status, seconds=60):
-    for _ in range(int(seconds / 0.05)):
-        job = client.get("/api/state").json()["job"]
-        if job["status"] != "running":
-            break
-        time.sleep(0.05)
-    assert job["status"] == status, job
+def job(client):
+    return client.get("/api/state").json()["job"]
+
+
+def wait_for(client, status):
+    until(lambda: job(client)["status"] != "running")
+    assert job(client)["status"] == status, job(client)
     return client.get("/api/state").json()
 
 
@@ -179,7 +179,7 @@ def test_heavy_answers_wait_their_turn_and_light_ones_do_not(client, monkeypatch
     def slow(*_):
         at_once.append(1)
         most.append(len(at_once))
-        go_on.wait(30)
+        assert go_on.wait(PATIENCE)
         at_once.pop()
         return b"cloud"
 
@@ -188,7 +188,7 @@ def test_heavy_answers_wait_their_turn_and_light_ones_do_not(client, monkeypatch
         paths = [f"/api/frames/0-0/cloud?points={k + 1}" for k in range(50)]
         answers = [pool.submit(client.get, path) for path in paths]
         try:
-            time.sleep(0.5)
+            until(lambda: len(at_once) >= MOST_AT_ONCE)
             assert client.get("/api/frames/0-0/tiles/image/0/0/0").status_code == 200
         finally:
             go_on.set()
@@ -293,7 +293,7 @@ def test_a_run_changes_what_is_shown_and_keeps_its_iterations(client):
 def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
     made, client = opened
     client.post("/api/run", LONG)
-    time.sleep(0.3)
+    until(lambda: job(client)["text"] != "starting")
     assert client.post("/api/cancel").status_code == 202
     state = wait_for(client, "cancelled")
     assert [frame["key"] for frame in state["frames"]] == ["0-0"]
@@ -304,7 +304,7 @@ def test_a_run_can_be_cancelled_and_leaves_the_result(opened):
 
 def test_a_run_can_take_the_place_of_another(client):
     client.post("/api/run", LONG)
-    time.sleep(0.2)
+    until(lambda: job(client)["text"] != "starting")
     answer = client.post("/api/run?replace=true", {"segmentation.count": 20})
     assert answer.status_code == 202
     assert answer.json()["job"]["number"] == 2
@@ -413,7 +413,7 @@ def test_snapshots_of_the_first_run_are_shown():
 
 
 def test_two_servers_have_no_key_in_common():
-    first, second = session(token=None), session(token=None)
+    first, second = session(prefix=None), session(prefix=None)
     assert first.state()["frames"][0]["key"] != second.state()["frames"][0]["key"]
 
 

@@ -20,7 +20,8 @@ from slanted.output.folder import whole_folder, write_result
 from slanted.output.mesh import TOLERANCE
 from slanted.result import Result
 from slanted.viewer.guard import Guard
-from viewer.client import served
+from viewer import waiting
+from viewer.client import TOKEN, served
 from viewer.worlds import CAMERAS, estimated, scene, session
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -38,7 +39,7 @@ if BROWSER is None:
         pytest.fail(WHY, pytrace=False)  # where there must be one, as in CI
     pytest.skip(WHY, allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-PATIENCE = 60_000
+PATIENCE = 1000 * waiting.PATIENCE
 LONG = {"segmentation-count": "1500", "inference-iterations": "10", "refinement-rounds": "6",
         "refinement-iterations": "6"}  # fmt: skip
 LONG_BODY = {name.replace("-", "."): int(value) for name, value in LONG.items()}
@@ -71,7 +72,7 @@ def viewing(folder, *arguments, port=0):
         yield re.search(r"http://\S+", said).group()
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(waiting.PATIENCE)
         server.stdout.close()
 
 
@@ -110,7 +111,9 @@ def open_page(context, address):
     tab.on(
         "console",
         lambda said: (
-            tab.complaints.append(said.text) if said.type in ("error", "warning") else None
+            tab.complaints.append(f"{said.text} {said.location.get('url', '')}")
+            if said.type in ("error", "warning")
+            else None
         ),
     )
     tab.goto(address)
@@ -124,7 +127,14 @@ def ready(tab):
 
 
 def calm(tab):
-    assert tab.complaints == []
+    newest = int(tab.locator("#job").get_attribute("data-run"))
+
+    def is_of_an_older_run(complaint):
+        """A frame may be gone when a page asks for it, because a run took its place."""
+        found = re.search(r"404 .*/api/frames/\w+-(\d+)-\d+", complaint)
+        return found is not None and int(found.group(1)) < newest
+
+    assert [text for text in tab.complaints if not is_of_an_older_run(text)] == []
     assert tab.locator("#trouble").is_hidden()
 
 
@@ -136,6 +146,21 @@ def seen(tab, selector):
     shot = tab.locator(selector).screenshot()
     tab.evaluate(hide, "")
     return cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
+
+
+def until(tab, true):
+    """Wait until a function returns something true, and return that; the tab goes on meanwhile."""
+    return waiting.until(true, lambda: tab.wait_for_timeout(50))
+
+
+def changes(tab, selector, before, least=0.1):
+    """Wait until much of an element looks different, and return what it looks like then."""
+
+    def changed():
+        now = seen(tab, selector)
+        return now if (np.abs(now.astype(int) - before).max(axis=2) > 12).mean() > least else None
+
+    return until(tab, lambda: [now] if (now := changed()) is not None else None)[0]
 
 
 def fact(tab, name):
@@ -168,29 +193,30 @@ def test_the_page_shows_all_layers_and_three_dimensions(page):
     layers = [button.inner_text() for button in page.locator("#layers button").all()]
     assert layers[:4] == ["image", "disparity", "labels", "segments"]
     assert {"confidence", "error"} <= set(layers)
-    pictures = []
+    shown = set()
+
+    def is_new():
+        picture = seen(page, "#picture")
+        return picture.tobytes() not in shown and picture.std() > 10
+
     for name in layers:
         page.click(f"[data-layer={name}]")
+        until(page, is_new)
         page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(100)
-        pictures.append(seen(page, "#picture"))
-    shapes = {picture.tobytes() for picture in pictures}
-    assert len(shapes) == len(layers)
-    assert all(picture.std() > 10 for picture in pictures)
+        shown.add(seen(page, "#picture").tobytes())
 
-    page.check("#show-cloud")
-    page.uncheck("#show-mesh")
-    expect(page.locator("#counts")).to_contain_text("points")
-    cloud = seen(page, "#space")
-    page.uncheck("#show-cloud")
-    page.wait_for_timeout(200)
-    empty = seen(page, "#space")
-    page.check("#show-mesh")
-    page.wait_for_timeout(200)
+    # The mesh is shown from the start, drawn once its triangles are in the memory of the card.
+    until(page, lambda: int(page.locator("#space").get_attribute("data-geometries") or 0))
     mesh = seen(page, "#space")
-    for drawn in (cloud, mesh):
-        changed = (np.abs(drawn.astype(int) - empty).max(axis=2) > 12).mean()
-        assert changed > 0.1
+    page.uncheck("#show-mesh")
+    empty = changes(page, "#space", mesh)
+    page.check("#show-cloud")
+    expect(page.locator("#counts")).to_contain_text("points")
+    cloud = changes(page, "#space", empty)
+    page.uncheck("#show-cloud")
+    changes(page, "#space", cloud)
+    page.check("#show-mesh")
+    changes(page, "#space", empty)
     calm(page)
 
 
@@ -214,13 +240,15 @@ def test_a_click_tells_what_the_files_say(page, folder):
 
 def test_a_click_in_three_dimensions_finds_the_pixel(page):
     page.click("#camera")  # from where the left image was taken
-    page.wait_for_timeout(300)
     box = page.locator("#space").bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_selector("#fact-pixel")
-    u, v = map(int, fact(page, "pixel").split(","))
-    assert abs(u - 79.5) <= 3
-    assert abs(v - 59.5) <= 3
+
+    def in_the_middle():
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_selector("#fact-pixel")
+        u, v = map(int, fact(page, "pixel").split(","))
+        return abs(u - 79.5) <= 3 and abs(v - 59.5) <= 3
+
+    until(page, in_the_middle)  # the camera may still be on its way
     calm(page)
 
 
@@ -298,16 +326,18 @@ def test_another_result_at_the_same_port_is_not_the_last_one(context, folder):
     with viewing(folder, "out") as address:
         tab = open_page(context, address)
         tab.click("[data-layer=image]")
+        expect(tab.locator("[data-layer=image]")).to_have_attribute("aria-selected", "true")
         tab.wait_for_load_state("networkidle")
+        until(tab, lambda: seen(tab, "#picture").std() > 10)
         bright = seen(tab, "#picture")
     port = re.search(r":(\d+)/", address).group(1)
     with viewing(folder, "other", port=port) as again:
-        assert again == address
-        tab = open_page(context, address)
+        assert again.partition("?")[0] == address.partition("?")[0]
+        tab.reload()  # with the cookie of the other server
+        assert tab.inner_text("body").startswith("the token is missing or wrong")
+        tab = open_page(context, again)
         tab.click("[data-layer=image]")
-        tab.wait_for_load_state("networkidle")
-        tab.wait_for_timeout(200)
-        assert seen(tab, "#picture").mean() < 0.6 * bright.mean()
+        until(tab, lambda: seen(tab, "#picture").mean() < 0.6 * bright.mean())
 
 
 def test_a_page_of_somebody_else_gets_nothing(context, monkeypatch):
@@ -324,6 +354,9 @@ def test_a_page_of_somebody_else_gets_nothing(context, monkeypatch):
     try:
         with served(session()) as client:
             client.post("/api/run", LONG_BODY)
+            # Browsers send cookies to all ports of a host, whichever page asks.
+            name, own = f"slanted-token-{client.port}", f"http://127.0.0.1:{client.port}"
+            context.add_cookies([{"name": name, "value": TOKEN, "url": own}])
             monkeypatch.setattr(Guard, "problem", noted)
             tab = context.new_page()
             tab.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
@@ -354,6 +387,38 @@ def test_a_page_of_somebody_else_gets_nothing(context, monkeypatch):
         elsewhere.server_close()
 
 
+def test_the_token_is_kept_and_leaves_the_address(context):
+    with served(session()) as client:
+        bare = client.address.partition("?")[0]
+        tab = context.new_page()
+        assert tab.goto(bare).status == 403
+        assert tab.inner_text("body").startswith("the token is missing or wrong")
+        tab = open_page(context, client.address)
+        assert tab.url == bare
+        assert tab.evaluate("document.cookie") == ""  # scripts do not see it
+        tab.reload()
+        ready(tab)
+        calm(tab)
+        tab.close()
+
+
+def test_a_link_with_the_token_opens_the_page(context):
+    """A terminal in a browser shows the printed address as a link, on a page of another host."""
+    elsewhere = HTTPServer(("127.0.0.1", 0), Stranger)
+    Thread(target=elsewhere.serve_forever, daemon=True).start()
+    try:
+        with served(session()) as client:
+            tab = context.new_page()
+            tab.goto(f"http://localhost:{elsewhere.server_port}/")
+            tab.evaluate("address => { location.href = address; }", client.address)
+            ready(tab)
+            assert tab.url == client.address.partition("?")[0]
+            tab.close()
+    finally:
+        elsewhere.shutdown()
+        elsewhere.server_close()
+
+
 class Stranger(BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -369,7 +434,9 @@ def test_what_an_action_came_to_stays_until_it_works(page):
     page.route("**/api/run*", lambda route: route.fulfill(status=400, json={"problem": "no luck"}))
     page.click("#run")
     expect(page.locator("#trouble")).to_have_text("no luck")
-    page.wait_for_timeout(2500)  # the page looks at the state meanwhile, which works
+    for _ in range(2):  # the page looks at the state meanwhile, which works
+        with page.expect_response("**/api/state"):
+            pass
     expect(page.locator("#trouble")).to_have_text("no luck")
     page.unroute("**/api/run*")
     page.route("**/api/state", lambda route: route.abort())
@@ -397,7 +464,7 @@ def test_without_webgl_the_picture_is_there(context, address):
     tab.wait_for_selector("body[data-ready=true]")
     tab.check("#show-cloud")
     tab.select_option("#colouring", "layer")
-    tab.wait_for_timeout(300)
+    tab.wait_for_load_state("networkidle")
     expect(tab.locator("#counts")).to_contain_text("3D needs WebGL")
     assert tab.locator("#trouble").is_hidden()
 
@@ -421,18 +488,21 @@ def test_geometry_that_is_not_shown_is_given_back(page):
     run = start(page)
     finish(page, run, "done")
 
-    def step(button):
-        before = page.locator("#space-pane").get_attribute("data-key")
+    def step(button, places):
+        wanted = int(page.locator("#step").input_value()) + places
         page.click(button)
-        expect(page.locator("#space-pane")).not_to_have_attribute("data-key", before)
-        page.wait_for_timeout(300)
-        return int(page.locator("#space").get_attribute("data-geometries"))
+        key = re.compile(f"-{run}-{wanted}$")
+        expect(page.locator("#space-pane")).to_have_attribute("data-key", key)
 
+    def few():  # the draft, the whole, the outline and the mark
+        return int(page.locator("#space").get_attribute("data-geometries")) <= 4
+
+    expect(page.locator("#space-pane")).to_have_attribute("data-key", re.compile(rf"-{run}-\d+$"))
     expect(page.locator("#step-title")).to_contain_text("the result")
     for _ in range(4):
-        step("#step-back")
-        held = step("#step-on")
-    assert held <= 4  # the draft, the whole, the outline and the mark
+        step("#step-back", -1)
+        step("#step-on", 1)
+        until(page, few)
     calm(page)
 
 
@@ -445,11 +515,12 @@ def test_the_newest_texture_wins(page):
 
     page.route("**/textures/labels", hold)
     page.click("[data-layer=labels]")
-    page.wait_for_timeout(200)
+    until(page, lambda: held)
     page.click("[data-layer=planes]")
     expect(page.locator("#space")).to_have_attribute("data-texture", re.compile("/planes$"))
-    held[0].continue_()
-    page.wait_for_timeout(800)
+    with page.expect_response("**/textures/labels"):
+        held[0].continue_()
+    page.wait_for_timeout(800)  # in which it would be shown
     assert page.locator("#space").get_attribute("data-texture").endswith("/planes")
     calm(page)
 

@@ -1,6 +1,5 @@
 """Runs in the background: the newest wins, and nothing that was cancelled is published."""
 
-import time
 from threading import Event
 from types import SimpleNamespace
 
@@ -9,6 +8,7 @@ import pytest
 import slanted
 from slanted.viewer.cache import Cache
 from slanted.viewer.jobs import Jobs
+from viewer.waiting import PATIENCE, until
 
 SETTINGS = slanted.Settings()
 
@@ -17,11 +17,12 @@ class Steps:
     """Work that goes on until it is let go, and looks at the stop only then."""
 
     def __init__(self, name):
-        self.name, self.started, self.go_on = name, Event(), Event()
+        self.name, self.started, self.go_on, self.ended = name, Event(), Event(), Event()
 
     def __call__(self, stage, watch):
         self.started.set()
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(PATIENCE)
+        self.ended.set()
         stage("inference")
         return SimpleNamespace(seconds={"all": 1.0}, name=self.name)
 
@@ -36,26 +37,22 @@ def jobs(published):
     made = Jobs(lambda number, result, _: published.append((number, result.name)), lambda: None)
     yield made
     made.cancel()
-    made.wait(10)
+    made.wait(PATIENCE)
 
 
 def ends(jobs, status):
-    for _ in range(400):
-        if jobs.state.status == status and jobs._thread is None:
-            return jobs.state.number
-        time.sleep(0.01)
-    raise AssertionError(jobs.state)
+    until(lambda: jobs.state.status == status and jobs._thread is None)
+    return jobs.state.number
 
 
 def test_the_newest_of_many_takes_the_place_of_all(jobs, published):
     works = [Steps(k) for k in range(5)]
     assert jobs.start(works[0], SETTINGS)
-    works[0].started.wait(5)
+    assert works[0].started.wait(PATIENCE)
     assert not jobs.start(works[1], SETTINGS)
-    began = time.monotonic()
     for work in works[1:]:
         assert jobs.start(work, SETTINGS, replace=True)
-    assert time.monotonic() - began < 1  # nobody waits for the first one
+    assert not works[0].ended.is_set()  # nobody waits for the first one
     for work in works:
         work.go_on.set()
     assert ends(jobs, "done") == 5
@@ -66,7 +63,7 @@ def test_the_newest_of_many_takes_the_place_of_all(jobs, published):
 def test_cancel_ends_the_one_that_waits_as_well(jobs, published):
     first, second = Steps("first"), Steps("second")
     jobs.start(first, SETTINGS)
-    first.started.wait(5)
+    assert first.started.wait(PATIENCE)
     jobs.start(second, SETTINGS, replace=True)
     jobs.cancel(2)
     assert jobs.state.status == "cancelled"
@@ -79,7 +76,7 @@ def test_cancel_ends_the_one_that_waits_as_well(jobs, published):
 def test_cancel_of_an_older_run_leaves_the_newer_one(jobs, published):
     first, second = Steps("first"), Steps("second")
     jobs.start(first, SETTINGS)
-    first.started.wait(5)
+    assert first.started.wait(PATIENCE)
     jobs.start(second, SETTINGS, replace=True)
     jobs.cancel(1)  # of a page that does not know of the second yet
     first.go_on.set()
@@ -91,7 +88,7 @@ def test_cancel_of_an_older_run_leaves_the_newer_one(jobs, published):
 def test_a_run_may_follow_at_once_on_one_that_was_cancelled_while_it_waited(jobs, published):
     first, second, third = Steps("first"), Steps("second"), Steps("third")
     jobs.start(first, SETTINGS)
-    first.started.wait(5)
+    assert first.started.wait(PATIENCE)
     jobs.start(second, SETTINGS, replace=True)
     jobs.cancel()
     assert jobs.start(third, SETTINGS)
@@ -121,14 +118,14 @@ def test_caches_do_not_let_one_wait_for_another():
 
     def slow():
         inside.set()
-        assert go_on.wait(20)
+        assert go_on.wait(PATIENCE)
         return "slow"
 
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(3) as pool:
         asked = [pool.submit(cache.get, "a", "slow", slow) for _ in range(2)]
-        inside.wait(5)
+        assert inside.wait(PATIENCE)
         assert cache.get("a", "quick", lambda: "quick") == "quick"
         go_on.set()
         assert [each.result() for each in asked] == ["slow", "slow"]

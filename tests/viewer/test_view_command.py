@@ -16,6 +16,7 @@ from slanted.cli import main
 from slanted.errors import InputError
 from slanted.viewer.serve import NEEDED, address_of, bind
 from viewer.client import Client
+from viewer.waiting import PATIENCE
 from viewer.worlds import estimated, scene
 
 
@@ -69,12 +70,18 @@ def test_a_pair_is_not_run_for_nothing(folder, capsys, monkeypatch):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_browser_that_is_waited_for_does_not_hold_up_the_server(folder, monkeypatch):
-    opened, served, go_on = Event(), [], Event()
-    monkeypatch.setattr("webbrowser.open", lambda address: (opened.set(), go_on.wait(20)))
+def test_a_browser_that_is_waited_for_does_not_hold_up_the_server(folder, monkeypatch, capsys):
+    opened, served, go_on, addresses = Event(), [], Event(), []
+
+    def open_browser(address):
+        addresses.append(address)
+        opened.set()
+        go_on.wait(PATIENCE)
+
+    monkeypatch.setattr("webbrowser.open", open_browser)
 
     def run(self, sockets):
-        assert opened.wait(5)
+        assert opened.wait(PATIENCE)
         served.append(sockets)
 
     monkeypatch.setattr("uvicorn.Server.run", run)
@@ -83,6 +90,11 @@ def test_a_browser_that_is_waited_for_does_not_hold_up_the_server(folder, monkey
     go_on.set()
     assert not exited.value.code
     assert served
+    key, printed = (
+        re.search(r"http://127\.0\.0\.1:\d+/\?token=(\S{40,})", text).group(1)
+        for text in (addresses[0], capsys.readouterr().out)
+    )
+    assert key != printed  # others may read the command line of the browser
 
 
 def test_a_port_that_is_taken_is_named(folder, capsys):
@@ -122,14 +134,15 @@ def test_a_pair_is_run_and_shown_until_interrupted(folder):
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     said = server.stdout.readline()
-    port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", said).group(1))
-    state = Client(port).get("/api/state").json()
+    port, token = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", said).groups()
+    port = int(port)
+    state = Client(port, token).get("/api/state").json()
     assert state["name"] == "left.png"
     assert len(state["frames"]) >= 3  # its iterations are known
     assert state["unit"] == "baselines"
     with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), 2):
         pass  # who listens on all addresses would answer here as well
     server.send_signal(signal.SIGINT)
-    _, errors = server.communicate(timeout=20)
+    _, errors = server.communicate(timeout=PATIENCE)
     assert server.returncode in (0, 130)
     assert "Traceback" not in errors

@@ -26,9 +26,11 @@ def estimated():
     return slanted.estimate(*pair, SETTINGS, watch=snapshots.append), snapshots
 
 
-def session(*, truth=True, snapshots=False, right=True, calibration=CAMERAS, token="", record=None):
+def session(
+    *, truth=True, snapshots=False, right=True, calibration=CAMERAS, prefix="", record=None
+):
     result, states = estimated()
     view = scene()
     second = view.right if right else None
     opened = ResultFolder("a scene", result, view.left, second, calibration, record or {})
-    return Session(opened, view.disparity if truth else None, states if snapshots else None, token)
+    return Session(opened, view.disparity if truth else None, states if snapshots else None, prefix)

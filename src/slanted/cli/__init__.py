@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn, TextIO
 
 import click
 
 from slanted import __version__
+from slanted.cli.terminal import note, open_standard_streams
 from slanted.errors import SlantedError, SlantedWarning
 
 COMMANDS = (
@@ -37,27 +38,37 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="slanted")
-def slanted() -> None:
+@click.pass_obj
+def slanted(begin: Callable[[], None] | None) -> None:
     """Slanted-plane stereo: dense disparity from a rectified pair."""
+    if begin is not None:
+        begin()
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; an error becomes one sentence and exit code 2."""
+def main(
+    arguments: Sequence[str] | None = None, begin: Callable[[], None] | None = None
+) -> NoReturn:
+    """Run the command line; an error becomes one sentence and exit code 2.
+
+    `begin` is called when the module of the command is loaded, before the command runs.
+    """
+    open_standard_streams()
     warnings.showwarning = _show_warning
     try:
-        sys.exit(slanted.main(arguments, prog_name="slanted", standalone_mode=False))
+        sys.exit(slanted.main(arguments, "slanted", standalone_mode=False, obj=begin))
     except click.exceptions.NoArgsIsHelpError as no_arguments:
         click.echo(no_arguments.format_message())
         sys.exit(0)
     except click.ClickException as error:
-        click.echo(f"slanted: error: {error.format_message()}", err=True)
+        # click lists the values of a choice below each other.
+        note("slanted: error: " + error.format_message().replace("\n\t", " "))
     except SlantedError as error:
-        click.echo(f"slanted: error: {error}", err=True)
+        note(f"slanted: error: {error}")
     except OSError as error:
         # File errors are raised as FileError; this one is from the terminal or a pipe.
-        click.echo(f"slanted: error: output failed ({error.strerror})", err=True)
+        note(f"slanted: error: output failed ({error.strerror})")
     except click.Abort:
-        click.echo("slanted: interrupted", err=True)
+        note("slanted: interrupted")
         sys.exit(130)
     sys.exit(2)
 
@@ -71,6 +82,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     if issubclass(category, SlantedWarning):
-        click.echo(f"slanted: warning: {message}", err=True)
+        note(f"slanted: warning: {message}")
     else:
-        click.echo(warnings.formatwarning(message, category, filename, lineno), err=True, nl=False)
+        for text in warnings.formatwarning(message, category, filename, lineno).splitlines():
+            note(text)

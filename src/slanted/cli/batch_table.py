@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from slanted.errors import plural
+from slanted.cli.terminal import is_watched, note
+from slanted.errors import plural, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -28,7 +26,7 @@ class BatchTable:
         self._tally: Tally | None = None
 
     def __enter__(self) -> BatchTable:
-        if not self._quiet and sys.stderr.isatty():
+        if not self._quiet and is_watched():
             from rich.console import Console
             from rich.live import Live
 
@@ -48,15 +46,14 @@ class BatchTable:
         if self._live is not None:
             self._live.update(self._table(tally))
         elif record is not None and not self._quiet:
-            click.echo(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}", err=True)
+            note(f"{tally.ended}/{tally.total} {_text(record)}; {speed(tally)}")
         elif begins and not self._quiet:
-            click.echo(f"{plural(tally.total, 'pair')}, {speed(tally)}", err=True)
+            note(f"{plural(tally.total, 'pair')}, {speed(tally)}")
 
     def interrupted(self, kept: str) -> None:
         """Print how many pairs are kept, including those that no tally has counted yet."""
         if self._tally is not None and not self._quiet:
-            text = f"{kept} of {self._tally.total} pairs are kept; go on with --resume"
-            click.echo(text, err=True)
+            note(f"{kept} of {self._tally.total} pairs are kept; go on with --resume")
 
     def _table(self, tally: Tally) -> Text:
         from rich.text import Text
@@ -66,7 +63,7 @@ class BatchTable:
         title = f"{tally.ended}/{tally.total} pairs{skipped}{failed}; {speed(tally)}"
         ended = [f"  {_text(record)}" for record in self._ended]
         running = [f"  {name} …" for name in tally.running]
-        return Text("\n".join([title, *ended, *running]))
+        return Text("\n".join(map(printable, [title, *ended, *running])))
 
 
 def speed(tally: Tally) -> str:

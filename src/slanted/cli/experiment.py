@@ -96,7 +96,7 @@ def _folders(datasets: Sequence[str]) -> dict[str, Path]:
     known = (KITTI, MIDDLEBURY)
     if not datasets:
         folder = os.environ.get("SLANTED_DATA")
-        if folder is None:
+        if not folder:
             raise InputError(
                 "--data: expected DATASET:PATH, got nothing; name the folders of kitti2015 and "
                 "middlebury, or set SLANTED_DATA to the folder that holds them"

@@ -24,8 +24,20 @@ if TYPE_CHECKING:
 SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
 """Settings with an option of their own; every other one is reached by its dotted name."""
 ARGUMENTS = f"{__name__}.arguments"
-PATH = click.Path(path_type=Path)
 Command = Callable[..., Any]
+
+
+class _GivenPath(click.Path):
+    """A path that is not empty; pathlib takes an empty one for the current folder."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Refuse an empty text, as of a variable that is not set."""
+        if value == "":
+            self.fail("expected a path, got an empty one; write . for this folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _GivenPath(path_type=Path)
 
 
 class RecordedCommand(click.Command):

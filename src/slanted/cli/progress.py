@@ -5,12 +5,12 @@ Progress goes to standard error and outcomes to standard output, so that ``--jso
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import click
+from slanted.cli.terminal import is_watched, note, say
+from slanted.errors import printable
 
 
 class Report:
@@ -22,7 +22,7 @@ class Report:
         self._status: Any = None
 
     def __enter__(self) -> Report:
-        if not self.quiet and sys.stderr.isatty():
+        if not self.quiet and is_watched():
             from rich.console import Console
 
             self._status = Console(stderr=True).status("starting")
@@ -36,19 +36,22 @@ class Report:
     def progress(self, text: str) -> None:
         """Show what is being done now."""
         if self._status is not None:
-            self._status.update(text)
+            from rich.text import Text
+
+            self._status.update(Text(printable(text)))  # brackets would be markup in a plain text
         elif not self.quiet:
-            click.echo(text, err=True)
+            note(text)
 
     def outcome(self, data: dict[str, Any], lines: Iterable[str], *, always: bool = False) -> None:
         """Print the outcome as JSON or as lines; `always` prints them even if quiet."""
         if self.as_json:
             from slanted.output.result_data import json_text
 
-            click.echo(json_text(data))
+            for line in json_text(data).splitlines():
+                say(line)
         elif always or not self.quiet:
             for line in lines:
-                click.echo(line)
+                say(line)
 
 
 def compile_kernels(report: Report) -> None:
@@ -71,7 +74,7 @@ def compile_listed(report: Report) -> tuple[int, float]:
     from slanted.runtime.compilation import compile_ahead
 
     start = time.perf_counter()
-    live = sys.stderr.isatty()
+    live = is_watched()
 
     def count(done: int, total: int) -> None:
         if live or done in (0, total):  # one line per kernel would be too many

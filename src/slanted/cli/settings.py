@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli import options
+from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -16,4 +17,5 @@ if TYPE_CHECKING:
 @options.settings
 def command(settings: Settings) -> None:
     """Print all settings as TOML with their documentation, ready for --settings FILE."""
-    click.echo(settings.to_toml(documented=True), nl=False)
+    for line in settings.to_toml(documented=True).splitlines():
+        say(line)

@@ -13,6 +13,7 @@ import click
 
 from slanted.cli import options
 from slanted.cli.progress import Report, compile_kernels
+from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Snapshot
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="A further name by which browsers may reach the server. Repeatable."
               )  # fmt: skip
+@click.option("--token/--no-token", default=True,
+              help="Let in only who knows the token in the printed address, or everybody who "
+              "reaches it.")  # fmt: skip
 @click.option("--browser/--no-browser", default=True,
               help="Open the page, or only print its address.")  # fmt: skip
 @options.calibration
@@ -47,6 +51,7 @@ def command(
     host: str,
     port: int | None,
     allow_host: tuple[str, ...],
+    token: bool,
     browser: bool,
     quiet: bool,
     **calibration_values: Any,
@@ -58,6 +63,7 @@ def command(
     Ctrl+C ends the server.
     """
     from slanted.io import read_disparity
+    from slanted.viewer.access import Keys
     from slanted.viewer.serve import bind, require_viewer, serve
     from slanted.viewer.session import Session
 
@@ -78,13 +84,14 @@ def command(
             opened, snapshots = _open(target, settings, calibration_values, report, check_truth)
             session = Session(opened, opened.truth if truth is None else truth, snapshots)
 
-        def announce(address: str) -> None:
-            click.echo(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+        def announce(address: str, to_open: str) -> None:
+            say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
             if browser:
                 # The call may wait until the browser ends; the server must not.
-                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+                Thread(target=webbrowser.open, args=(to_open,), daemon=True).start()
 
-        serve(session, listening, host=host, others=allow_host, announce=announce)
+        keys = Keys() if token else None
+        serve(session, listening, keys=keys, host=host, others=allow_host, announce=announce)
 
 
 def _open(

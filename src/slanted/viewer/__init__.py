@@ -2,6 +2,7 @@
 
 `frames` are the states that can be shown, `layers` paints them in tiles, `pixel` describes a pixel,
 `geometry` packs clouds and meshes, `cache` keeps them, `jobs` runs inference in the background,
-`session` holds what a server shows, `guard` keeps other web pages out, and `app` and `serve` are
-the server. The page itself is in ``assets``.
+`session` holds what a server shows, `guard` keeps other web pages out, `access` asks for the token,
+`connections` ends those that do nothing, and `app` and `serve` are the server. The page itself is
+in ``assets``.
 """

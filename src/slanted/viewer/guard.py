@@ -61,16 +61,12 @@ class Guard:
         problem = self.problem(scope)
         if problem is None:
             await self.app(scope, receive, send)
-        elif scope["type"] == "http":
-            await _refuse(send, problem)
         else:
-            await send({"type": "websocket.close", "code": 1008})
+            await refuse(scope, send, problem)
 
     def problem(self, scope: Scope) -> str | None:
         """Return why a request is refused, or None."""
-        headers: dict[str, list[str]] = {}
-        for name, value in scope.get("headers", ()):
-            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        headers = header_values(scope)
         host = headers.get("host", [])
         if len(host) != 1 or host[0].lower() not in self.hosts:
             return "this server does not go by that name; start it with --allow-host to add one"
@@ -82,6 +78,14 @@ class Guard:
             if site not in FRIENDLY_SITES and not _is_visit(scope, headers):
                 return "requests of other pages are refused"
         return None
+
+
+def header_values(scope: Scope) -> dict[str, list[str]]:
+    """Return the values of each header of a request, by its name in lower case."""
+    headers: dict[str, list[str]] = {}
+    for name, value in scope.get("headers", ()):
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return headers
 
 
 def _is_visit(scope: Scope, headers: dict[str, list[str]]) -> bool:
@@ -105,11 +109,16 @@ def _for_us_alone(send: Send) -> Send:
     return send_with_headers
 
 
-async def _refuse(send: Send, problem: str) -> None:
+async def refuse(scope: Scope, send: Send, problem: str) -> None:
+    """Answer a request with why it is refused."""
+    if scope["type"] != "http":
+        await send({"type": "websocket.close", "code": 1008})
+        return
     body = (problem + "\n").encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
     ]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import InputError
 
 if TYPE_CHECKING:
+    from slanted.viewer.access import Keys
     from slanted.viewer.session import Session
 
 FIRST_PORT = 8650
 PORTS_TRIED = 20
+WAITING_CONNECTIONS = 128
 NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "trimesh": "trimesh", "PIL": "pillow"}
 """Modules that the viewer needs, and the packages that they come in."""
 
@@ -40,7 +42,7 @@ def bind(host: str, port: int | None) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
-            listening.listen(64)
+            listening.listen(WAITING_CONNECTIONS)
             return listening
         except OSError as error:
             listening.close()
@@ -51,35 +53,51 @@ def bind(host: str, port: int | None) -> socket.socket:
     )
 
 
-def address_of(host: str, port: int) -> str:
-    """Return the page's address for a browser on this machine."""
+def address_of(host: str, port: int, key: str = "") -> str:
+    """Return the page's address for a browser on this machine, with a key if there is one."""
     from slanted.viewer.guard import EVERY_ADDRESS
 
     # A server on all IPv6 addresses may have no IPv4 address.
     name = ("[::1]" if ":" in host else "127.0.0.1") if host in EVERY_ADDRESS else host
     name = name.strip("[]")
-    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
+    place = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+    return f"http://{place}/?token={key}" if key else f"http://{place}/"
 
 
 def make_server(
-    session: Session, listening: socket.socket, host: str, others: Iterable[str] = ()
+    session: Session,
+    listening: socket.socket,
+    host: str,
+    keys: Keys | None,
+    others: Iterable[str] = (),
 ) -> Any:
-    """Return a uvicorn server for a session; ``run(sockets=[listening])`` starts it."""
+    """Return a uvicorn server for a session; ``run(sockets=[listening])`` starts it.
+
+    No token is asked for if `keys` is None.
+    """
     import uvicorn
 
+    from slanted.viewer.access import Access
     from slanted.viewer.app import make_app
+    from slanted.viewer.connections import Connection
     from slanted.viewer.guard import Guard, allowed_hosts
 
     port = listening.getsockname()[1]
-    app = Guard(make_app(session), allowed_hosts(host, port, others))
+    app: Any = make_app(session)
+    if keys is not None:
+        app = Access(app, keys)
     config = uvicorn.Config(
-        app,
+        Guard(app, allowed_hosts(host, port, others)),
         log_level="warning",
         access_log=False,
+        http=Connection,
         ws="none",
         lifespan="off",
         server_header=False,
+        timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
+        # asyncio takes up to this many connections before it looks at the first of them.
+        backlog=WAITING_CONNECTIONS,
     )
     return uvicorn.Server(config)
 
@@ -88,18 +106,22 @@ def serve(
     session: Session,
     listening: socket.socket,
     *,
+    keys: Keys | None,
     host: str = "127.0.0.1",
     others: Iterable[str] = (),
-    announce: Callable[[str], None] = lambda address: None,
+    announce: Callable[[str, str], None] = lambda address, opened: None,
 ) -> None:
     """Serve a session until interrupted.
 
     The socket is from `bind`, which was given `host`; `others` are further names of the server.
-    `announce` is called with the address of the page once it can be opened.
+    Requests need the token of `keys`, unless that is None. `announce` is called when the page can
+    be opened, with the address to print and the one to open in a browser, which works once.
     """
+    port = listening.getsockname()[1]
     try:
-        server = make_server(session, listening, host, others)
-        announce(address_of(host, listening.getsockname()[1]))
+        server = make_server(session, listening, host, keys, others)
+        token, once = ("", "") if keys is None else (keys.token, keys.make_single_use())
+        announce(address_of(host, port, token), address_of(host, port, once))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     finally:

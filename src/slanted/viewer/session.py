@@ -55,7 +55,7 @@ class NotThereError(SlantedError):
 class Session:
     """What a server shows: a result, its ground truth and the snapshots of its run, if known.
 
-    All methods may be called from any thread. The keys of frames start with a `token`, random by
+    All methods may be called from any thread. The keys of frames start with a `prefix`, random by
     default, because browsers keep pictures by address and the next result often has the same port.
     """
 
@@ -64,12 +64,12 @@ class Session:
         opened: ResultFolder,
         truth: NDArray[np.float32] | None = None,
         snapshots: list[Snapshot] | None = None,
-        token: str | None = None,
+        prefix: str | None = None,
     ) -> None:
         result = opened.result
         scale = disparity_scale(result.disparity if truth is None else truth)
         self.scene = Scene(opened.name, opened.left, opened.right, opened.calibration, truth, scale)
-        self._token = secrets.token_hex(6) + "-" if token is None else token
+        self._prefix = secrets.token_hex(6) + "-" if prefix is None else prefix
         frames = frames_of_run(self._run_key(0), result, snapshots or [])
         self._layers = layer_cache()
         self._packed: Cache[bytes] = Cache(PACKED_BYTES, len)
@@ -192,7 +192,7 @@ class Session:
         return export(name, self.scene.source(self.frame(key).result))
 
     def _run_key(self, number: int) -> str:
-        return f"{self._token}{number}"
+        return f"{self._prefix}{number}"
 
     def _last(self) -> Frame:
         with self._lock:

@@ -21,11 +21,12 @@ async function answer(path, options, read) {
     const response = await fetch(path, options);
     if (response.ok) return await read(response);
     const { status, statusText } = response;
+    const said = await response.text();
     let text = `${status} ${statusText}`;
     try {
-      text = (await response.json()).problem ?? text;
+      text = JSON.parse(said).problem ?? text;
     } catch {
-      // Not JSON: only the status is known.
+      text = said || text; // Requests without the token are refused in plain text.
     }
     throw new Refused(status, text);
   } catch (error) {
