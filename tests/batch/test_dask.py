@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 
 import numpy as np
 import pytest
 
+from batch.cluster import a_scheduler, a_worker
 from batch.results import leftovers, result_files, summary
 from slanted import Settings, estimate
 from slanted.batch.pairs import find_pairs
@@ -24,40 +25,13 @@ from slanted.synthetic import make_scene
 pytest.importorskip("distributed")
 
 
-def dask(*arguments, **variables):
-    return subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        env={**os.environ, **variables},
-    )  # fmt: skip
-
-
-def read_until(process, pattern):
-    for line in process.stderr:
-        found = re.search(pattern, line)
-        if found:
-            return found
-    raise AssertionError(f"the process ended without saying {pattern}")
-
-
 @contextmanager
 def a_cluster(local, workers, **variables):
     """Yield the address of a scheduler, its process and those of its workers."""
-    everything = [
-        dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", **variables)
-    ]
-    try:
-        address = read_until(everything[0], r"Scheduler at:\s*(tcp://\S+)")[1]
-        worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
-        everything += [dask(*worker, "--local-directory", str(local)) for _ in range(workers)]
-        for process in everything[1:]:
-            read_until(process, "Registered to")
-        yield address, everything[0], everything[1:]
-    finally:
-        for process in everything:
-            process.kill()
-            process.wait()
-            process.stderr.close()
+    with ExitStack() as opened:
+        address, scheduler = opened.enter_context(a_scheduler(**variables))
+        found = [opened.enter_context(a_worker(address, local)) for _ in range(workers)]
+        yield address, scheduler, [process for _, process in found]
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +125,29 @@ def test_a_scheduler_that_dies_ends_the_batch_and_loses_nothing(
     assert tally.skipped >= 2
     assert result_files(output) == reference
     assert not leftovers(output)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_scheduler_that_dies_costs_the_command_one_sentence(tmp_path, manifest, how):
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "slanted", "batch", str(manifest), "-o", str(output)]
+    command += ["--max-disparity", "32", "--inference.particles", "4", "--scheduler"]
+    with a_cluster(tmp_path, 1) as (address, scheduler, _):
+        batch = subprocess.Popen([*command, address], stderr=subprocess.PIPE, text=True)
+        while not list(output.rglob("record.json")):
+            assert batch.poll() is None, batch.stderr.read()
+            time.sleep(0.01)
+        scheduler.send_signal(how)
+        told = batch.communicate()[1].splitlines()
+    assert batch.returncode == 2
+    assert told[-1] == (
+        f"slanted: error: scheduler: the connection to {address} is lost; start the scheduler "
+        "again and repeat the command with --resume"
+    )
+    assert told[0].startswith("12 pairs, ")
+    assert all(re.match(r"\d+/12 many/", line) for line in told[1:-1]), told
+    assert not leftovers(output)
+    assert list(output.rglob("record.json"))
 
 
 def test_a_scheduler_that_dies_is_named(tmp_path):

@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,22 +47,6 @@ def inputs_digest(left: Path, right: Path, before: str = "") -> str:
     from slanted.io.files import digest, file_digest
 
     return digest(file_digest(left), file_digest(right), before)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that a result may depend on."""
-    import platform
-    from importlib.metadata import PackageNotFoundError, version
-
-    from slanted import __version__
-
-    found = {"slanted": __version__, "python": platform.python_version()}
-    names = ("numpy", "scipy", "numba", "opencv-python-headless", "opencv-python")
-    for name in names:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def read_record(file: Path) -> dict[str, Any] | None:
