@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-SECONDS = 180  # to start on a busy machine
+SECONDS = 600  # to start on a busy machine
 
 
 class Process:

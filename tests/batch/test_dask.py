@@ -101,7 +101,7 @@ def test_a_scheduler_without_workers_is_named(tmp_path, manifest, quick):
 def test_workers_that_all_die_are_not_waited_for_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr("slanted.runtime.dask_workers.WORKERLESS_SECONDS", 1.0)
     with a_cluster(tmp_path, 1) as (address, _, workers), Dask(address) as backend:
-        backend.submit("sleep", time.sleep, 60)
+        backend.submit("sleep", time.sleep, 600)
         workers[0].kill()
         with pytest.raises(SlantedError, match=r"no workers for 1 s; start some with `dask worker"):
             backend.next()
@@ -152,7 +152,7 @@ def test_a_scheduler_that_dies_costs_the_command_one_sentence(tmp_path, manifest
 
 def test_a_scheduler_that_dies_is_named(tmp_path):
     with a_cluster(tmp_path, 1) as (address, scheduler, _), Dask(address) as backend:
-        backend.submit("sleep", time.sleep, 60)
+        backend.submit("sleep", time.sleep, 600)
         scheduler.kill()
         with pytest.raises(SlantedError, match=rf"connection to {address} is lost; start"):
             backend.next()
@@ -185,7 +185,7 @@ def test_an_owner_that_dies_is_not_waited_for(tmp_path):
         assert sorted(processes.values()) == sorted(worker.pid for worker in workers)
         backend.submit("again", os.getpid, owner=1)
         assert backend.next().result() == processes[1]
-        backend.submit("waiting", time.sleep, 60, owner=0)
+        backend.submit("waiting", time.sleep, 600, owner=0)
         os.kill(processes[0], signal.SIGKILL)
         ended = backend.next()
         assert (ended.key, ended.again) == ("waiting", False)

@@ -103,7 +103,7 @@ def test_a_task_that_reaches_such_a_worker_first_is_not_run(cluster, environment
         backend._owners[0] = worker
         backend.submit("work", time.time, owner=0)
         # Not `next`, which would look at new workers while it waits.
-        future = backend._ended.get(timeout=180)
+        future = backend._ended.get(timeout=600)
         assert future.status == "error"
         backend._ended.put(future)
         with pytest.raises(SlantedError, match=refusal(kind, worker)):
