@@ -12,11 +12,14 @@ import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 from slanted.errors import FileError
+
+KEPT_DIGESTS = 1024
+"""Digests of files that are remembered; a batch may have millions of files."""
 
 
 def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
@@ -73,7 +76,7 @@ def file_digest(path: Path) -> str:
         return ""
 
 
-@cache
+@lru_cache(KEPT_DIGESTS)
 def _content_digest(path: Path, _changed: int, _size: int) -> str:
     return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
 
