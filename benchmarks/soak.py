@@ -1,11 +1,12 @@
-"""Soak test: hundreds of runs in one process, and random requests to a viewer.
+"""Soak test: hundreds of runs in one process, long batches, and random requests to a viewer.
 
-python benchmarks/soak.py [--runs 500] [--actions 200]
+python benchmarks/soak.py [--runs 500] [--pairs 1000] [--workers 2] [--actions 200]
 
-It estimates small pairs of several sizes one after the other, then serves a result and sends it
-random requests. It reports how much resident memory grows with each run (least squares over the
-second half, when caches are full), and how many threads and open files there are after a tenth of
-the runs and at the end. The exit code is 1 if anything grows.
+It estimates small pairs of several sizes one after the other; runs two batches of small pairs, one
+in this process and one with worker processes; then serves a result and sends it random requests. It
+reports how much the resident memory of each process grows with each run, pair or request (least
+squares over the second half, when caches are full), and how many threads and open files there are
+after a tenth of them and at the end. The exit code is 1 if anything grows.
 """
 
 from __future__ import annotations
@@ -13,32 +14,37 @@ from __future__ import annotations
 import gc
 import http.client
 import json
+import os
 import random
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import slanted
-from common import SMOKE, options, record, told
+from common import SMOKE, options, record, told, write_pair
 from slanted.synthetic import make_scene
 
 SIZES = ((160, 120), (160, 120), (160, 120), (97, 61), (200, 150), (64, 240), (33, 32))
 MOST_KILOBYTES_A_RUN = 20.0
-"""A leak of one small array per run would be more: a 160×120 disparity map takes 77 kB."""
+"""A leak of one small array per run would be more: a disparity map of 96×64 pixels takes 25 kB."""
+SCENES = 20
+"""Different pairs of a batch, which has each many times."""
 
 
-def usage() -> dict[str, int]:
-    """Return resident memory in kB, threads and open files of this process."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+def usage(process: str = "self") -> dict[str, int]:
+    """Return resident memory in kB, threads and open files of a process."""
+    folder = Path("/proc") / process
+    status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
     return {
         "rss_kilobytes": int(status["VmRSS"].split()[0]),
         "threads": int(status["Threads"]),
-        "files": len(list(Path("/proc/self/fd").iterdir())),
+        "files": len(list((folder / "fd").iterdir())),
     }
 
 
@@ -72,6 +78,47 @@ def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
         "grows": slope > MOST_KILOBYTES_A_RUN
         or any(last[name] > early[name] for name in ("threads", "files")),
     }
+
+
+def soak_batch(count: int, workers: int) -> dict[str, Any]:
+    """Run a batch of small pairs; each worker is read when it has ended a pair."""
+    from slanted.batch.pairs import Pair
+    from slanted.batch.run import Tally, run_batch
+
+    settings = slanted.Settings().with_text({"matching.max_disparity": "32", "threads": "1"})
+    readings: dict[str, list[dict[str, int]]] = {}
+
+    def read(_: Tally, record: dict[str, Any] | None) -> None:
+        if record is not None:
+            worker = record["worker"].rpartition(":")[2]
+            for process in {worker, str(os.getpid())}:
+                readings.setdefault(process, []).append(usage(process))
+
+    with tempfile.TemporaryDirectory() as folder:
+        files = _write_scenes(Path(folder), count)
+        pairs = [Pair(f"{k:05d}", *both) for k, both in enumerate(files)]
+        tally = run_batch(pairs, Path(folder) / "out", settings, workers=workers, progress=read)
+    found = {process: _growth(each) for process, each in readings.items()}
+    own = found.pop(str(os.getpid()))
+    return {
+        **{"done": tally.done, "failed": tally.failed, "seconds": round(tally.seconds, 1)},
+        **{"parent": own, "workers": list(found.values())},
+        "grows": tally.failed > 0 or any(each["grows"] for each in (own, *found.values())),
+    }
+
+
+def _write_scenes(folder: Path, count: int) -> Iterator[tuple[Path, Path]]:
+    """Write pairs of images, each under a name of its own; some have the same content."""
+    for k in range(count):
+        new, known = folder / f"{k}", folder / f"{k % SCENES}"
+        new.mkdir()
+        if k < SCENES:
+            scene = make_scene(96, 64, seed=k, segments=12, max_disparity=24)
+            yield write_pair(new, scene)
+        else:
+            for name in ("left.png", "right.png"):
+                (new / name).hardlink_to(known / name)
+            yield new / "left.png", new / "right.png"
 
 
 def soak_viewer(count: int, seed: int = 0) -> dict[str, Any]:
@@ -169,10 +216,14 @@ class Visitor:
 
 def main() -> int:
     """Run both, and record what grew."""
-    arguments = options(__doc__, {"runs": 8, "actions": 12}, runs=500, actions=200)
+    smoke = {"runs": 8, "pairs": 8, "actions": 12}
+    arguments = options(__doc__, smoke, runs=500, pairs=1000, workers=2, actions=200)
     found = {}
     if arguments.runs:
         found["runs"] = told(soak_runs(arguments.runs))
+    if arguments.pairs:
+        found["batch, this process"] = told(soak_batch(arguments.pairs, 1))
+        found["batch, processes"] = told(soak_batch(arguments.pairs, arguments.workers))
     if arguments.actions:
         found["viewer"] = told(soak_viewer(arguments.actions))
     record("soak", arguments, found)

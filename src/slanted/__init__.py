@@ -8,4 +8,10 @@ from lazy_loader import attach_stub
 
 __version__ = "0.1.0.dev0"
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+_load, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    from slanted.runtime import forks  # noqa: F401  first, so that forks wait for other imports
+
+    return _load(name)

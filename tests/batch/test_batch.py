@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from batch.results import leftovers, result_files, summary
 from slanted.batch import memory
 from slanted.batch.pairs import find_pairs
-from slanted.batch.run import Tally, _backend, run_batch
-from slanted.batch.work import Job, run_job
+from slanted.batch.run import Tally, _backend, _Loop, run_batch
+from slanted.batch.work import Job, Outcome, run_job
 from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import write_image
@@ -325,3 +326,19 @@ def test_a_name_that_leaves_the_output_is_refused_before_any_work(kitti, quick, 
     with pytest.raises(FileError, match="cannot be the name of a pair"):
         run_batch([pair, outside], tmp_path / "out", quick, workers=1)
     assert not list(tmp_path.iterdir())
+
+
+class Record(dict):
+    """A record that can be watched."""
+
+
+def test_whole_records_are_not_kept(manifest, quick, tmp_path):
+    """They take 6 kB each, and a batch may have millions of pairs."""
+    pairs = find_pairs(manifest)
+    loop = _Loop(pairs, tmp_path, quick, False, None)
+    record = Record(name=pairs[0].name, status="done", files={"disparity.png": 5})
+    watched = weakref.ref(record)
+    loop._end(pairs[0].name, Outcome("done", record))
+    del record
+    assert watched() is None
+    assert [row["status"] for row in loop.rows()] == ["done"] + ["waiting"] * 11

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 
 import numpy as np
 import pytest
 
+from batch.cluster import a_scheduler, a_worker
 from batch.results import leftovers, result_files, summary
 from slanted import Settings, estimate
 from slanted.batch.pairs import find_pairs
@@ -24,40 +25,13 @@ from slanted.synthetic import make_scene
 pytest.importorskip("distributed")
 
 
-def dask(*arguments, **variables):
-    return subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        env={**os.environ, **variables},
-    )  # fmt: skip
-
-
-def read_until(process, pattern):
-    for line in process.stderr:
-        found = re.search(pattern, line)
-        if found:
-            return found
-    raise AssertionError(f"the process ended without saying {pattern}")
-
-
 @contextmanager
 def a_cluster(local, workers, **variables):
     """Yield the address of a scheduler, its process and those of its workers."""
-    everything = [
-        dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", **variables)
-    ]
-    try:
-        address = read_until(everything[0], r"Scheduler at:\s*(tcp://\S+)")[1]
-        worker = ("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
-        everything += [dask(*worker, "--local-directory", str(local)) for _ in range(workers)]
-        for process in everything[1:]:
-            read_until(process, "Registered to")
-        yield address, everything[0], everything[1:]
-    finally:
-        for process in everything:
-            process.kill()
-            process.wait()
-            process.stderr.close()
+    with ExitStack() as opened:
+        address, scheduler = opened.enter_context(a_scheduler(**variables))
+        found = [opened.enter_context(a_worker(address, local)) for _ in range(workers)]
+        yield address, scheduler, [process for _, process in found]
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +101,7 @@ def test_a_scheduler_without_workers_is_named(tmp_path, manifest, quick):
 def test_workers_that_all_die_are_not_waited_for_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr("slanted.runtime.dask_workers.WORKERLESS_SECONDS", 1.0)
     with a_cluster(tmp_path, 1) as (address, _, workers), Dask(address) as backend:
-        backend.submit("sleep", time.sleep, 60)
+        backend.submit("sleep", time.sleep, 600)
         workers[0].kill()
         with pytest.raises(SlantedError, match=r"no workers for 1 s; start some with `dask worker"):
             backend.next()
@@ -153,9 +127,32 @@ def test_a_scheduler_that_dies_ends_the_batch_and_loses_nothing(
     assert not leftovers(output)
 
 
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_scheduler_that_dies_costs_the_command_one_sentence(tmp_path, manifest, how):
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "slanted", "batch", str(manifest), "-o", str(output)]
+    command += ["--max-disparity", "32", "--inference.particles", "4", "--scheduler"]
+    with a_cluster(tmp_path, 1) as (address, scheduler, _):
+        batch = subprocess.Popen([*command, address], stderr=subprocess.PIPE, text=True)
+        while not list(output.rglob("record.json")):
+            assert batch.poll() is None, batch.stderr.read()
+            time.sleep(0.01)
+        scheduler.send_signal(how)
+        told = batch.communicate()[1].splitlines()
+    assert batch.returncode == 2
+    assert told[-1] == (
+        f"slanted: error: scheduler: the connection to {address} is lost; start the scheduler "
+        "again and repeat the command with --resume"
+    )
+    assert told[0].startswith("12 pairs, ")
+    assert all(re.match(r"\d+/12 many/", line) for line in told[1:-1]), told
+    assert not leftovers(output)
+    assert list(output.rglob("record.json"))
+
+
 def test_a_scheduler_that_dies_is_named(tmp_path):
     with a_cluster(tmp_path, 1) as (address, scheduler, _), Dask(address) as backend:
-        backend.submit("sleep", time.sleep, 60)
+        backend.submit("sleep", time.sleep, 600)
         scheduler.kill()
         with pytest.raises(SlantedError, match=rf"connection to {address} is lost; start"):
             backend.next()
@@ -188,7 +185,7 @@ def test_an_owner_that_dies_is_not_waited_for(tmp_path):
         assert sorted(processes.values()) == sorted(worker.pid for worker in workers)
         backend.submit("again", os.getpid, owner=1)
         assert backend.next().result() == processes[1]
-        backend.submit("waiting", time.sleep, 60, owner=0)
+        backend.submit("waiting", time.sleep, 600, owner=0)
         os.kill(processes[0], signal.SIGKILL)
         ended = backend.next()
         assert (ended.key, ended.again) == ("waiting", False)

@@ -138,14 +138,14 @@ def test_hangs_and_memory_are_findings(monkeypatch):
         while True:
             pass
 
+    with pytest.raises(Finding, match="MemoryError"):  # first, while there is time for it
+        attempt(Target("large", lambda *_: np.ones(2**30), list), b"")
     monkeypatch.setattr("fuzz.target.SECONDS", 0.2)
     with pytest.raises(Finding, match=r"took more than 0\.2 s$"):
         attempt(Target("slow", hang, list), b"")
     monkeypatch.setattr("fuzz.target.WAITING_SECONDS", 0.2)
     with pytest.raises(Finding, match=r"took more than 0\.2 s by the clock"):
         attempt(Target("waiting", lambda *_: time.sleep(5), list), b"")
-    with pytest.raises(Finding, match="MemoryError"):
-        attempt(Target("large", lambda *_: np.ones(2**30), list), b"")
 
 
 def test_coverage_guides_the_search():

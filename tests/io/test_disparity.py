@@ -16,7 +16,8 @@ FLOAT_SUFFIXES = (".pfm", ".npy", ".tiff")
 SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=9)
 
 quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 import slanted
 from slanted.errors import FileError
 from slanted.io import atomic_path, read_bytes, write_bytes
-from slanted.io.files import file_digest
+from slanted.io.files import KEPT_DIGESTS, _content_digest, file_digest
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="umask, links and pipes are POSIX's")
 
@@ -59,6 +59,14 @@ def test_digests_of_what_cannot_be_read_are_empty(tmp_path):
     (tmp_path / "empty").touch()
     assert file_digest(tmp_path / "pipe") == file_digest(tmp_path / "missing") == ""
     assert len(file_digest(tmp_path / "empty")) == 24
+
+
+def test_digests_of_all_files_of_a_long_batch_are_not_kept(tmp_path):
+    for number in range(KEPT_DIGESTS + 10):
+        file = tmp_path / str(number)
+        file.write_bytes(b"")
+        file_digest(file)
+    assert _content_digest.cache_info().currsize <= KEPT_DIGESTS
 
 
 class BoomError(Exception):

@@ -2,16 +2,17 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 
 import cv2
 import numpy as np
 import pytest
 
+from killing import kill_midway
 from learning.problems import write_dataset
 from slanted import Settings
 from slanted.cli import main
@@ -125,17 +126,16 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(dataset, tmp_path):
     whole, killed = tmp_path / "whole.toml", tmp_path / "killed.toml"
     base = [sys.executable, "-m", "slanted", "learn", f"kitti2015:{dataset}", *OPTIONS]
     subprocess.run([*base, "-o", str(whole)], check=True, capture_output=True)
-    process = subprocess.Popen(
-        [*base, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
     steps = tmp_path / "killed.toml.checkpoint" / "steps.json"
-    deadline = time.monotonic() + 120
-    while process.poll() is None and time.monotonic() < deadline:
-        if steps.exists() and len(json.loads(steps.read_text())["evaluations"]) >= 3:
-            os.kill(process.pid, signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    assert process.wait() == -signal.SIGKILL, "it ended before it could be killed"
+
+    def is_midway():
+        return steps.exists() and len(json.loads(steps.read_text())["evaluations"]) >= 3
+
+    def clean():
+        killed.unlink()
+        shutil.rmtree(steps.parent, ignore_errors=True)
+
+    kill_midway([*base[3:], "-o", str(killed)], is_midway, clean)
     assert not killed.exists()
     done = subprocess.run([*base, "-o", str(killed)], check=True, capture_output=True, text=True)
     assert "resumed after step" in done.stderr

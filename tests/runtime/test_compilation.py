@@ -142,7 +142,7 @@ def test_a_list_that_is_out_of_date_fails_nothing(marked, monkeypatch):
 
 
 def test_an_interrupt_ends_the_helpers_and_leaves_no_mark(marked, monkeypatch):
-    served = _helpers(monkeypatch, "import time; time.sleep(60)")
+    served = _helpers(monkeypatch, "import time; time.sleep(600)")
 
     def interrupted(_):
         raise KeyboardInterrupt

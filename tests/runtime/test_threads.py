@@ -21,7 +21,7 @@ def test_stretches_make_up_the_whole_in_order(count, threads):
 
 
 def test_tasks_run_at_the_same_time():
-    meeting = threading.Barrier(2, timeout=30)  # breaks, and fails the test, if one waits alone
+    meeting = threading.Barrier(2, timeout=300)  # breaks, and fails the test, if one waits alone
     with thread_limit(2):
         assert together(lambda: (meeting.wait(), 1)[1], lambda: (meeting.wait(), 2)[1]) == [1, 2]
 

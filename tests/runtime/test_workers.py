@@ -144,7 +144,7 @@ def test_workers_end_with_a_parent_that_is_killed():
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
         assert int(parent.stdout.readline())
         parent.kill()
-        parent.communicate(timeout=60)  # ends when the worker, which holds the pipe, has ended
+        parent.communicate(timeout=300)  # ends when the worker, which holds the pipe, has ended
 
 
 def test_workers_hear_no_interrupt_from_the_very_start():

@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,22 +41,6 @@ def settings_digest(settings: Settings) -> str:
 def inputs_digest(left: Path, right: Path, before: str = "") -> str:
     """Return a digest of a pair's files and, in a sequence, of the previous frame."""
     return digest(file_digest(left), file_digest(right), before)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that a result may depend on."""
-    import platform
-    from importlib.metadata import PackageNotFoundError, version
-
-    from slanted import __version__
-
-    found = {"slanted": __version__, "python": platform.python_version()}
-    names = ("numpy", "scipy", "numba", "opencv-python-headless", "opencv-python")
-    for name in names:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:

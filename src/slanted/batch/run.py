@@ -155,7 +155,8 @@ class _Loop:
         self.tally = Tally(len(self.pairs))
         self.disk_full = False
         self._progress = progress
-        self._records: dict[str, dict[str, Any]] = {}
+        # Not the whole records, which take 6 kB each.
+        self._rows: dict[str, dict[str, Any]] = {}
         self._before, self._after = _chains(pairs) if sequence else ({}, {})
         self._ready = deque(name for name in self.pairs if name not in self._before)
         self.most_at_a_time = len(self._ready)
@@ -177,11 +178,11 @@ class _Loop:
         """Return the summary: pairs that have ended, and pairs that still wait."""
         waiting = ({"name": p.name, "left": str(p.left), "right": str(p.right), "status": "waiting"}
                    for p in self.pairs.values())  # fmt: skip
-        return [records.row_of(self._records.get(row["name"], row)) for row in waiting]
+        return [self._rows.get(row["name"]) or records.row_of(row) for row in waiting]
 
     def _begin(self, name: str, backend: Backend) -> Job:
         pair, before = self.pairs[name], self._before.get(name)
-        if before is not None and self._records[before]["status"] != "done":
+        if before is not None and self._rows[before]["status"] != "done":
             before = None
         self._jobs[name] = Job(
             name,
@@ -196,7 +197,7 @@ class _Loop:
         return self._jobs[name]
 
     def _end(self, name: str, outcome: Outcome) -> None:
-        self._records[name] = outcome.record
+        self._rows[name] = records.row_of(outcome.record)
         self.disk_full = self.disk_full or outcome.disk_full
         self.tally = replace(
             self.tally, **{outcome.status: getattr(self.tally, outcome.status) + 1}

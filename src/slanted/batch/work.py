@@ -20,6 +20,7 @@ from slanted.batch.memory import refuse_what_does_not_fit
 from slanted.batch.pairs import output_folder
 from slanted.errors import SlantedError, SlantedWarning
 from slanted.io.names import PAIR_RECORD
+from slanted.runtime.versions import versions
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
@@ -64,7 +65,7 @@ def run_job(job: Job) -> Outcome:
     """Run a pair and write its result, or record why it failed; raises nothing but interrupts."""
     start = time.perf_counter()
     record: dict[str, Any] = {"name": job.name, "left": str(job.left), "right": str(job.right)}
-    record |= {"worker": f"{socket.gethostname()}:{os.getpid()}", "versions": records.versions()}
+    record |= {"worker": f"{socket.gethostname()}:{os.getpid()}", "versions": versions()}
     try:
         folder = output_folder(job.output, job.name)
         before = None if job.before is None else output_folder(job.output, job.before)
@@ -89,7 +90,7 @@ def died(job: Job, how: str) -> Outcome:
         f"{job.left}: the worker that ran this pair died each time ({how}), perhaps because "
         "memory ran out; try it alone, with fewer --workers, or smaller"
     )
-    return _failed(job, {**record, "versions": records.versions()}, error)
+    return _failed(job, {**record, "versions": versions()}, error)
 
 
 def _compute(

@@ -12,7 +12,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +20,8 @@ from slanted.errors import FileError
 
 PARTIAL = ".partial"
 """Part of the name of what is being written; what a killed process leaves is known by it."""
+KEPT_DIGESTS = 1024
+"""Digests of files that are remembered; a batch may have millions of files."""
 
 
 def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
@@ -76,7 +78,7 @@ def file_digest(path: Path) -> str:
         return ""
 
 
-@cache
+@lru_cache(KEPT_DIGESTS)
 def _content_digest(path: Path, _changed: int, _size: int) -> str:
     return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import pickle
 import time
 from collections.abc import Hashable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from queue import Empty, Queue
 from typing import Any, Self
 
 from slanted.errors import InputError, SlantedError
+from slanted.runtime.dask_calls import (
+    UNPICKLING_ERRORS,
+    OtherVersionsError,
+    packed,
+    refuse_other_versions,
+)
 from slanted.runtime.memory import workers_that_fit
-from slanted.runtime.workers import Ended, Task, limit_library_threads
+from slanted.runtime.workers import Ended, Task
 
 ANSWER_SECONDS = 10
 """Seconds that a scheduler may take to answer."""
@@ -20,6 +28,10 @@ LOOK_SECONDS = 1.0
 """Seconds between checks that the workers are still there."""
 WORKERLESS_SECONDS = 60.0
 """Seconds without any worker before giving up: workers may be restarting."""
+LOST = (OSError, RuntimeError, ValueError, CancelledError, asyncio.CancelledError)
+"""What Dask raises if the scheduler is gone."""
+LOGGERS = ("distributed", "tornado")
+"""How the names of the loggers begin that Dask gives handlers to."""
 
 
 class Dask:
@@ -37,6 +49,8 @@ class Dask:
     ------
     InputError
         If Dask is not installed, the scheduler does not answer, or it has no workers.
+    SlantedError
+        If a worker has other versions than this process, now or later.
     """
 
     threads = 1
@@ -44,15 +58,22 @@ class Dask:
 
     def __init__(self, address: str, needed: int = 0) -> None:
         self._address, self._needed = address, needed
-        self._client = _connect(address)
-        self._owners = sorted(_workers_of(self._client))
-        self.owners = len(self._owners)
-        # Our errors report a lost connection; Dask's log would add pages.
-        self._logger = logging.getLogger("distributed")
-        self._level = self._logger.level
-        self._logger.setLevel(logging.CRITICAL)
         self._ended: Queue[Any] = Queue()
         self._running: dict[Any, tuple[Hashable, str | None]] = {}
+        self._checked: set[str] = set()
+        _import_dask()
+        with ExitStack() as opened:
+            opened.enter_context(_without_log())
+            self._client = _connect(address)
+            opened.callback(self._leave)
+            self._owners = sorted(self._workers())
+            self.owners = len(self._owners)
+            if not self.owners:
+                raise InputError(
+                    f"scheduler: expected workers at {address}, got none; start "
+                    f"`dask worker {address}`"
+                )
+            self._opened = opened.pop_all()
 
     @property
     def slots(self) -> int:
@@ -67,14 +88,13 @@ class Dask:
     ) -> None:
         """Let the scheduler choose a worker, and another if it dies; or send it to the owner."""
         worker = None if owner is None else self._owners[owner]
+        call: Any = packed(function, arguments)
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
         with self._connected():
-            # Large arguments go straight to a worker, rather than through the scheduler.
-            sent = [
-                self._client.scatter(each, hash=False) if getattr(each, "large", False) else each
-                for each in arguments
-            ]
-            where = {} if worker is None else {"workers": [worker], "allow_other_workers": False}
-            future = self._client.submit(_with_one_thread, function, *sent, pure=False, **where)
+            if any(getattr(each, "large", False) for each in arguments):
+                # It goes straight to a worker, rather than through the scheduler.
+                call = self._client.scatter(call, hash=False)
+            future = self._client.submit(pickle.loads, call, pure=False, **where)
         self._running[future] = key, worker
         future.add_done_callback(self._ended.put)
 
@@ -92,7 +112,11 @@ class Dask:
         if type(problem).__name__ == "KilledWorker":
             # The scheduler has already tried one worker after another.
             return Ended(key, died="one Dask worker after the other", again=False)
-        if isinstance(problem, ImportError | AttributeError):
+        if isinstance(problem, OtherVersionsError):
+            raise problem
+        if isinstance(problem, UNPICKLING_ERRORS):
+            self._checked.clear()
+            self._workers()  # names the worker
             raise SlantedError(
                 f"scheduler: expected workers that have this version of slanted, got one that "
                 f"cannot run it ({problem}); install the same version for all of {self._address}"
@@ -124,18 +148,26 @@ class Dask:
                 )
 
     def _workers(self) -> dict[str, dict[str, Any]]:
+        """Return what the scheduler knows about each worker, and check those that are new."""
         with self._connected():
-            return _workers_of(self._client)
+            workers: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)[
+                "workers"
+            ]
+            new = workers.keys() - self._checked
+            if new:
+                refuse_other_versions(self._client, new)
+                self._checked |= new
+        return workers
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
         """Raise an error if the connection to the scheduler is lost before or in the block."""
-        problem: Exception | None = None
+        problem: BaseException | None = None
         if self._client.status == "running":
             try:
                 yield
                 return
-            except (OSError, RuntimeError, ValueError, CancelledError) as error:
+            except LOST as error:
                 problem = error
         raise SlantedError(
             f"scheduler: the connection to {self._address} is lost; start the scheduler again "
@@ -146,43 +178,54 @@ class Dask:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError, RuntimeError, CancelledError):  # the scheduler may be gone
+        self._opened.close()
+
+    def _leave(self) -> None:
+        with suppress(*LOST):  # the scheduler may be gone
             if self._client.status == "running":
                 self._client.cancel(list(self._running))
             self._client.close()
-        self._logger.setLevel(self._level)
 
 
-def _connect(address: str) -> Any:
-    """Return a client of a scheduler that has workers."""
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Keep Dask's own log off the terminal: our errors say in a sentence what it says in pages.
+
+    Dask gives handlers to several of its loggers, each with a level of its own.
+    """
+    names = [name for name in logging.root.manager.loggerDict if name.startswith(LOGGERS)]
+    handlers = {handler for name in names for handler in logging.getLogger(name).handlers}
+
+    def refuse(_: logging.LogRecord) -> bool:
+        return False
+
+    for handler in handlers:
+        handler.addFilter(refuse)
     try:
-        from distributed import Client
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(refuse)
+
+
+def _import_dask() -> None:
+    try:
+        import distributed  # noqa: F401
     except ImportError:
         raise InputError(
             "scheduler: expected the package `distributed`, which is not installed; run "
             "`pip install slanted[dask]`, or leave the scheduler out"
         ) from None
+
+
+def _connect(address: str) -> Any:
+    """Return a client of a scheduler."""
+    from distributed import Client
+
     try:
-        client = Client(address, timeout=ANSWER_SECONDS)
-    except (OSError, ValueError) as error:
+        return Client(address, timeout=ANSWER_SECONDS)
+    except LOST as error:
         raise InputError(
             f"scheduler: expected a Dask scheduler at {address}, got no answer ({error}); "
             "start it with `dask scheduler` and check the address"
         ) from error
-    if not _workers_of(client):
-        client.close()
-        raise InputError(
-            f"scheduler: expected workers at {address}, got none; start `dask worker {address}`"
-        )
-    return client
-
-
-def _workers_of(client: Any) -> dict[str, dict[str, Any]]:
-    """Return what the scheduler knows about each worker, by address."""
-    workers: dict[str, dict[str, Any]] = client.scheduler_info(n_workers=-1)["workers"]
-    return workers
-
-
-def _with_one_thread(function: Task, *arguments: Any) -> Any:
-    limit_library_threads(1)
-    return function(*arguments)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.runtime import forks  # noqa: F401  what runs here is safe to fork from
+
 Share = Callable[[int, int], Any]
 """Does the items ``first … last - 1`` of some work."""
 

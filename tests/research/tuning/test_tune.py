@@ -2,12 +2,10 @@
 
 import csv
 import json
-import subprocess
-import sys
-import time
 
 import pytest
 
+from killing import kill_midway
 from slanted.cli import main
 from slanted.errors import InputError
 from slanted.evaluation.datasets import find_frames
@@ -133,20 +131,15 @@ def test_killed_and_resumed_with_two_workers_is_as_one_that_ran_through(kitti, f
     whole = json.loads(capsys.readouterr().out)
     log = folder / "cut.csv"
     parallel = (*command, "--workers", "2", "-o", "cut.toml")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "slanted", *parallel],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
-            if log.exists() and log.read_bytes().count(b"\n") >= 4:
-                process.kill()
-                break
-            time.sleep(0.005)
-        # Workers hold these pipes: this returns only when they have ended, too.
-        assert process.communicate(timeout=30)[0] == b""
+
+    def is_midway():
+        return log.exists() and log.read_bytes().count(b"\n") >= 4
+
+    def clean():
+        for ending in (".toml", ".csv"):
+            log.with_suffix(ending).unlink()
+
+    assert kill_midway(parallel, is_midway, clean) == b""
     done = len(rows(log))
     assert 2 <= done < len(rows(folder / "whole.csv"))
     run(*parallel)
