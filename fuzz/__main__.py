@@ -21,8 +21,8 @@ def main() -> int:
     parser.add_argument("inputs", nargs="*", type=Path, help="files to try instead of fuzzing")
     parser.add_argument("--runs", type=int, default=20_000, help="executions per target")
     parser.add_argument("--seconds", type=float, default=600, help="at most, per target")
-    parser.add_argument("--executions", type=int, help="of all targets together, in rounds, instead"
-                        " of --runs; those in --log count, so that a run can be continued")  # fmt: skip
+    parser.add_argument("--executions", type=int, help="of all targets together, in rounds; those"
+                        " in --log count, so that a run can be continued")  # fmt: skip
     parser.add_argument("--log", type=Path, default=Path("fuzz-log.jsonl"),
                         help="the outcomes of all rounds of --executions")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)

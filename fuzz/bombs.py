@@ -6,25 +6,15 @@
 from __future__ import annotations
 
 import io
-import json
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 PNG = b"\x89PNG\r\n\x1a\n"
+LARGEST_SEED = 20_000
+_BLOCK = 2**20
 Make = Callable[[float], bytes]
-
-
-@dataclass(frozen=True)
-class Bomb:
-    """A kind of file that costs much more than its size."""
-
-    name: str
-    file_name: str
-    make: Make
-    """Called with a scale: 1 for the whole bomb, 0.01 for a seed of about a hundredth."""
 
 
 def png_chunk(kind: bytes, body: bytes) -> bytes:
@@ -33,13 +23,12 @@ def png_chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def zeros(count: int) -> bytes:
-    """Return so many zeros, packed, without ever having them all."""
-    packer, parts = zlib.compressobj(9), []
-    block = bytes(2**20)
-    for _ in range(count // 2**20):
-        parts.append(packer.compress(block))
-    parts += [packer.compress(bytes(count % 2**20)), packer.flush()]
-    return b"".join(parts)
+    """Return so many zeros, packed by zlib, without ever having them all."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = packer.compress(bytes(_BLOCK)) + packer.flush(zlib.Z_FULL_FLUSH)
+    rest = packer.compress(bytes(count % _BLOCK)) + packer.flush()
+    checksum = (count % 65_521) << 16 | 1
+    return b"\x78\xda" + block * (count // _BLOCK) + rest + struct.pack(">I", checksum)
 
 
 def png(side: int, bits: int = 8, colour: int = 0, extra: bytes = b"") -> bytes:
@@ -104,12 +93,12 @@ def deflated_tiff(side: int, bits: int = 8) -> bytes:
 
 
 def tiled_tiff(side: int) -> bytes:
-    """Return a small TIFF whose only tile claims to be large."""
-    at = 8 + 2 + 12 * 9 + 4
+    """Return a small TIFF whose only tile is large."""
+    at, tile = 8 + 2 + 12 * 9 + 4, zeros(side * side)
     return tiff(
         [(256, 4, 1, 16), (257, 4, 1, 16), (258, 3, 1, 8), (259, 3, 1, 8), (262, 3, 1, 1),
-         (322, 4, 1, side), (323, 4, 1, side), (324, 4, 1, at), (325, 4, 1, 300)],
-        zeros(300_000)[:300].ljust(300, b"\0"),
+         (322, 4, 1, side), (323, 4, 1, side), (324, 4, 1, at), (325, 4, 1, len(tile))],
+        tile,
     )  # fmt: skip
 
 
@@ -133,10 +122,14 @@ def tiff_of_strips(count: int) -> bytes:
 
 def bmp_of_few_bytes(width: int, height: int) -> bytes:
     """Return a BMP with the short header of OS/2 that claims many pixels."""
-    head = (
-        b"BM" + struct.pack("<IHHI", 0, 0, 0, 26) + struct.pack("<IHHHH", 12, width, height, 1, 24)
-    )
-    return head + bytes(4000)
+    head = b"BM" + struct.pack("<IHHI", 0, 0, 0, 26)
+    return head + struct.pack("<IHHHH", 12, width, height, 1, 24) + bytes(4000)
+
+
+def bmp_of_bits(width: int, height: int) -> bytes:
+    """Return a BMP of one bit per pixel and two colours, which takes 24 times as much unpacked."""
+    head = b"BM" + struct.pack("<IIIIiiHHI", 0, 0, 62, 40, width, height, 1, 1, 0)
+    return head + bytes(20) + b"\0\0\xff\0\0\xff\0\0" + bytes(-(-width // 32) * 4 * height)
 
 
 def masked_bmp(width: int, height: int) -> bytes:
@@ -176,120 +169,96 @@ def _side(side: float, scale: float) -> int:
     return max(16, int(side * scale**0.5))
 
 
-def _images() -> Iterator[tuple[str, str, Make]]:
-    yield "png", "rgba16.png", lambda s: png(_side(12_000, s), 16, 6)
-    yield "png of labels", "grey16.png", lambda s: png(_side(23_000, s), 16)
-    texts = png_chunk(b"zTXt", b"a\0\0" + zeros(7_900_000))
-    yield "texts", "texts.png", lambda s: png(64, extra=texts * _n(1000, s))
-    profile = png_chunk(b"iCCP", b"a\0\0" + zeros(2**30))
-    yield "profile", "profile.png", lambda s: png(64, extra=profile)
-    empty = png_chunk(b"IDAT", b"")
-    yield "empty chunks", "chunks.png", lambda s: png(64, extra=empty * _n(1_300_000, s))
-    yield "jpeg", "claims.jpg", lambda s: jpeg(65_000, 8_000)
-    yield "jpeg with pixels", "dark.jpg", lambda s: jpeg(_side(22_000, s), _side(22_000, s),
-        body=bytes(_n(15_000_000, s)))  # fmt: skip
-    yield "two frames", "frames.jpg", lambda s: jpeg(65_000, 8_000, frames=2)
-    yield "scans", "scans.jpg", lambda s: progressive_jpeg(2000, _n(50_000, s))
-    yield (
-        "large scans",
-        "large_scans.jpg",
-        lambda s: progressive_jpeg(_side(8000, s), _n(10_000, s)),
-    )
-    yield "deflated tiff", "deflated.tif", lambda s: deflated_tiff(_side(20_000, s))
-    yield "tile", "tile.tif", lambda s: tiled_tiff(16_384)
-    yield "tags", "tags.tif", lambda s: tiff_of_tags(_n(60_000, s) + 4, _n(15_000_000, s))
-    yield "strips", "strips.tif", lambda s: tiff_of_strips(_n(4_000_000, s))
-    yield "os/2", "short.bmp", lambda s: bmp_of_few_bytes(32_000, 16_000)
-    yield "masks", "masks.bmp", lambda s: masked_bmp(20_000, 20_000)
-    yield "comments", "comments.pgm", lambda s: b"P5\n" + b"#\n" * _n(5e6, s) + b"1 1 255\n0"
-    yield "spaces", "spaces.pgm", lambda s: b"P5" + b"\n" * _n(16e6, s)
-    yield (
-        "words",
-        "words.pgm",
-        lambda s: b"P2 4000 %d 9\n" % _n(1990, s) + b"1 " * 4000 * _n(1990, s),
-    )
-    yield "ones", "ones.bmp", lambda s: b"BM" + struct.pack("<IIIIiiHHI", 0, 0, 62, 40,
-        11_000 * 8 // 8, _n(11_000, s), 1, 1, 0) + bytes(24) + b"\0\0\xff\0\0\xff\0\0" + bytes(
-            1376 * _n(11_000, s))  # fmt: skip
-
-
-def _texts() -> Iterator[tuple[str, str, Make]]:
-    yield "dots", "dots.toml", lambda s: b"a." * _n(40_000, s) + b"a = 1\n"
-    yield "quoted dots", "quoted.toml", lambda s: b"''." * _n(40_000, s) + b"a = 1\n"
-    yield (
-        "dots of a table",
-        "table.toml",
-        lambda s: (
-            b"["
-            + b"a." * _n(40_000, s)
-            + b"a]\n"
-            + b"".join(b"a%d=1\n" % k for k in range(_n(9e4, s)))
-        ),
-    )
-    yield "dots within", "within.toml", lambda s: b"a = {" + b"a." * _n(40_000, s) + b"a = 1}\n"
-    yield "keys", "keys.toml", lambda s: b"".join(b"a%d=1\n" % k for k in range(_n(1.5e6, s)))
-    yield "tables", "tables.toml", lambda s: b"".join(b"[a%d]\n" % k for k in range(_n(1.5e6, s)))
-    yield "list of tables", "lists.toml", lambda s: b"[[a]]\n" * _n(2e6, s)
-    yield "nested lists", "nested.toml", lambda s: b"a = " + b"[" * _n(8e6, s)
-    yield "empty lists", "empties.toml", lambda s: b"a = [" + b"[]," * _n(5e6, s) + b"]"
-    yield "hexadecimal", "hex.toml", lambda s: b"seed = 0x" + b"f" * _n(16e6, s)
-    yield "digits", "digits.toml", lambda s: b"seed = " + b"9" * _n(16e6, s)
-    yield "one long key", "long.toml", lambda s: b"a" * _n(16e6, s) + b" = 1"
-    yield "quotes", "quotes.toml", lambda s: b"\"'" * _n(8e6, s)
-    yield "blank", "blank.toml", lambda s: b"\n" * _n(16e6, s)
-    yield (
-        "objects",
-        "objects.json",
-        lambda s: b'{"features": [' + b'{"":1},' * _n(2.2e6, s) + b"1]}",
-    )
-    yield "arrays", "arrays.json", lambda s: b'{"features": [' + b"[]," * _n(5e6, s) + b"1]}"
-    yield (
-        "names",
-        "names.json",
-        lambda s: json.dumps({f"{k:x}": 1 for k in range(_n(1e6, s))}).encode(),
-    )
-    yield "nested", "nested.json", lambda s: b'{"features": ' + b"[" * 900 + b"]" * 900 + b"}"
-    yield "nested objects", "deep.json", lambda s: b'{"a":' * _n(3e6, s)
-    yield "lines", "lines.jsonl", lambda s: b"{}\n" * _n(5.3e6, s)
-    yield "pairs", "pairs.jsonl", lambda s: b'{"name":"a","status":""}\n' * _n(6.4e5, s)
-    yield (
-        "columns",
-        "columns.csv",
-        lambda s: b",".join(b"%x" % k for k in range(_n(2.4e6, s))) + b"\n1\n",
-    )
-    yield "commas", "commas.csv", lambda s: b"," * _n(16e6, s)
-    yield "rows", "rows.csv", lambda s: b"name,status\n" + b",\n" * _n(7.9e6, s)
-    yield "long rows", "long_rows.csv", lambda s: b"name,status\n" + b'"\n",' * _n(3.9e6, s)
-    yield "blank lines", "calib.txt", lambda s: b"\n" * _n(1e6, s)
-    yield "numbers", "numbers.txt", lambda s: b"P0: 1" + b" 1" * _n(5e5, s)
-    yield "scalars", "scalars.yaml", lambda s: b"camera_name: [" + b"1," * _n(65_000, s) + b"1]\n"
-    yield "lists", "lists.yaml", lambda s: b"camera_name:\n" + b"- 1\n" * _n(32_000, s)
-    yield (
-        "maps",
-        "maps.yaml",
-        lambda s: b"camera_name: x\n" + b"".join(b"%d: 1\n" % k for k in range(_n(12_000, s))),
-    )
-    yield (
-        "gltf",
-        "mesh.glb",
-        lambda s: _glb(b'{"accessors":[],"meshes":[' + b"{}," * _n(5e6, s) + b"{}]}"),
-    )
-
-
-def _glb(content: bytes) -> bytes:
+def glb(content: bytes) -> bytes:
+    """Return a binary glTF file with some JSON."""
     return b"glTF" + struct.pack("<III4s", 2, 20 + len(content), len(content), b"JSON") + content
 
 
-def _arrays() -> Iterator[tuple[str, str, Make]]:
-    wide = 2**24
-    yield "complex", "complex.npz", lambda s: npz({"a": ("<c32", (_n(wide, s),), 32 * _n(wide, s))})
+def numbered(pattern: bytes, count: int) -> bytes:
+    """Return a pattern with each number below `count`."""
+    return b"".join(pattern % number for number in range(count))
+
+
+def _images() -> Iterator[tuple[str, Make]]:
+    texts = png_chunk(b"zTXt", b"a\0\0" + zeros(7_900_000))
+    profile = png_chunk(b"iCCP", b"a\0\0" + zeros(2**30))
+    empty = png_chunk(b"IDAT", b"")
+    yield "rgba16.png", lambda s: png(_side(12_000, s), 16, 6)
+    yield "grey16.png", lambda s: png(_side(23_000, s), 16)
+    yield "texts.png", lambda s: png(64, extra=texts * _n(1000, s))
+    yield "profile.png", lambda s: png(64, extra=profile if s == 1 else texts)
+    yield "chunks.png", lambda s: png(64, extra=empty * _n(1_300_000, s))
+    yield "claims.jpg", lambda s: jpeg(65_000, 8_000)
+    yield "dark.jpg", lambda s: jpeg(*[_side(22_000, s)] * 2, body=bytes(_n(15_000_000, s)))
+    yield "frames.jpg", lambda s: jpeg(65_000, 8_000, frames=2, body=bytes(_n(3e5, s)))
+    yield "scans.jpg", lambda s: progressive_jpeg(_side(8000, s), _n(10_000, s))
+    yield "deflated.tif", lambda s: deflated_tiff(_side(20_000, s))
+    yield "tile.tif", lambda s: tiled_tiff(_side(16_384, s))
+    yield "tags.tif", lambda s: tiff_of_tags(_n(60_000, s) + 4, _n(15_000_000, s))
+    yield "strips.tif", lambda s: tiff_of_strips(_n(4_000_000, s))
+    yield "short.bmp", lambda s: bmp_of_few_bytes(32_000, 16_000)
+    yield "masks.bmp", lambda s: masked_bmp(20_000, 20_000)
+    yield "bits.bmp", lambda s: bmp_of_bits(11_000, _n(11_000, s))
+    yield "comments.pgm", lambda s: b"P5\n" + b"#\n" * _n(5e6, s) + b"1 1 255\n0"
+    yield "spaces.pgm", lambda s: b"P5" + b"\n" * _n(16e6, s)
+    yield "words.pgm", lambda s: b"P2 400 %d 9\n" % _n(19_900, s) + b"1 " * 400 * _n(19_900, s)
+
+
+def _texts() -> Iterator[tuple[str, Make]]:
+    yield "dots.toml", lambda s: b"a." * _n(40_000, s) + b"a = 1\n"
+    yield "quoted.toml", lambda s: b"''." * _n(40_000, s) + b"a = 1\n"
     yield (
-        "many arrays",
-        "many.npz",
-        lambda s: npz({f"a{k}": ("<c32", (_n(2**18, s),), 32 * _n(2**18, s)) for k in range(40)}),
+        "table.toml",
+        lambda s: b"[%sa]\n" % (b"a." * _n(9e4, s)) + numbered(b"a%d=1\n", _n(3e4, s)),
     )
-    yield "entries", "entries.npz", lambda s: zip_of_entries(_n(320_000, s))
+    yield "within.toml", lambda s: b"a = {" + b"a." * _n(40_000, s) + b"a = 1}\n"
+    yield "keys.toml", lambda s: numbered(b"a%d=1\n", _n(1.5e6, s))
+    yield "tables.toml", lambda s: numbered(b"[a%d]\n", _n(1.5e6, s))
+    yield "small_tables.toml", lambda s: numbered(b"[a.a.a.a.%d]\n", _n(3.2e4, s))
+    yield "lists.toml", lambda s: b"[[a]]\n" * _n(2e6, s)
+    yield "nested.toml", lambda s: b"a = " + b"[" * _n(5e5, s)
+    yield "empties.toml", lambda s: b"a = [" + b"[]," * _n(5e6, s) + b"]"
+    yield "hex.toml", lambda s: b"seed = 0x" + b"f" * _n(16e6, s)
+    yield "small_hex.toml", lambda s: b"seed = 0x" + b"f" * _n(5e5, s)
+    yield "digits.toml", lambda s: b"seed = " + b"9" * _n(16e6, s)
+    yield "long.toml", lambda s: b"a" * _n(16e6, s) + b" = 1"
+    yield "objects.json", lambda s: b'{"features": [' + b'{"":1},' * _n(2.2e6, s) + b"1]}"
+    yield "arrays.json", lambda s: b'{"features": [' + b"[]," * _n(5e6, s) + b"1]}"
+    yield "names.json", lambda s: b"{%s}" % numbered(b'"%x":1,', _n(1e6, s))[:-1]
+    yield "nested.json", lambda s: b'{"features": ' + b"[" * 900 + b"]" * 900 + b"}"
+    yield "deep.json", lambda s: b'{"a":' * _n(3e6, s)
+    yield "lines.jsonl", lambda s: b"{}\n" * _n(5.3e6, s)
+    yield "pairs.jsonl", lambda s: b'{"name":"a","status":""}\n' * _n(6.4e5, s)
+    yield "columns.csv", lambda s: numbered(b"%x,", _n(2.3e6, s)) + b"\n1\n"
+    yield "commas.csv", lambda s: b"," * _n(16e6, s)
+    yield "rows.csv", lambda s: b"name,status\n" + b",\n" * _n(7.9e6, s)
+    yield "long_rows.csv", lambda s: b"name,status\n" + b'"\n",' * _n(3.9e6, s)
+    yield "mesh.glb", lambda s: glb(b'{"accessors":[],"meshes":[%s{}]}' % (b"{}," * _n(5e6, s)))
 
 
-BOMBS = tuple(Bomb(*each) for make in (_images, _texts, _arrays) for each in make())
-"""All bombs; each is less than 16 MB at scale 1."""
+def _calibrations() -> Iterator[tuple[str, Make]]:
+    yield "blank.txt", lambda s: b"\n" * _n(1e6, s)
+    yield "numbers.txt", lambda s: b"P0: 1" + b" 1" * _n(5e5, s)
+    yield "scalars.yaml", lambda s: b"camera_name: [" + b"1," * _n(65_000, s) + b"1]\n"
+    yield "lists.yaml", lambda s: b"camera_name:\n" + b"- 1\n" * _n(32_000, s)
+    yield "maps.yaml", lambda s: b"camera_name: x\n" + numbered(b"%d: 1\n", _n(12_000, s))
+
+
+def _arrays() -> Iterator[tuple[str, Make]]:
+    yield "complex.npz", lambda s: npz({"a": ("<c32", (_n(2**24, s),), 32 * _n(2**24, s))})
+    yield "entries.npz", lambda s: zip_of_entries(_n(320_000, s))
+
+
+BOMBS: dict[str, Make] = dict(
+    bomb for bombs in (_images, _texts, _calibrations, _arrays) for bomb in bombs()
+)
+"""What makes each file, by its name.
+
+Called with 1, each gives a file of less than 16 MB; with 0.001, one of a few kilobytes.
+"""
+
+
+def seeds(*suffixes: str) -> list[bytes]:
+    """Return small files of the kinds of `BOMBS`, as seeds of a fuzzer."""
+    made = [make(0.001) for name, make in BOMBS.items() if name.endswith(suffixes)]
+    return [data for data in made if len(data) < LARGEST_SEED]

@@ -4,15 +4,13 @@ import io
 import json
 import os
 import struct
-import time
-import tracemalloc
 import zipfile
 import zlib
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
+from fuzz.measure import bounded
 from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs, output_folder
 from slanted.cli import main
@@ -23,20 +21,6 @@ from slanted.io.arrays import encode_npy
 from slanted.result import Result
 from slanted.result_folder import open_result
 from slanted.settings import Settings
-
-
-@contextmanager
-def bounded(megabytes=30, seconds=5.0):
-    """Fail if the block takes more memory of Python and NumPy, or more CPU time."""
-    start = time.process_time()
-    tracemalloc.start()
-    try:
-        yield
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < megabytes * 2**20
-    assert time.process_time() - start < seconds
 
 
 def png(width, height, pixels, bits=8, colour=0):
