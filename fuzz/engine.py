@@ -25,6 +25,9 @@ class Outcome:
     kept: int = 0
     lines: int = 0
     seconds: float = 0.0
+    most_megabytes: float = 0.0
+    most_seconds: float = 0.0
+    """What the greediest and the slowest input took."""
     findings: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -36,6 +39,7 @@ def fuzz(
     *,
     guided: bool = True,
     until_found: bool = False,
+    corpus: list[bytes] | None = None,
 ) -> Outcome:
     """Try the seeds of a target, then changes of them.
 
@@ -52,13 +56,16 @@ def fuzz(
         a given number of runs is the same on every machine.
     until_found
         Whether to stop at the first finding.
+    corpus
+        The inputs that an earlier call kept, to go on from; this call adds to them.
     """
     draw = Random(f"{target.name} {seed}")
     coverage = LineMonitor() if sys.version_info >= (3, 12) else LineTracer()
-    corpus = target.seeds()
+    queue = [] if corpus else target.seeds()
+    corpus = [] if corpus is None else corpus
+    corpus += queue
     outcome = Outcome(target.name)
     start = time.monotonic()
-    queue = list(corpus)
     while outcome.executions < runs and time.monotonic() - start < seconds:
         data = queue.pop() if queue else mutate(
             draw.choice(corpus), draw.choice(corpus), target.tokens, draw
@@ -66,7 +73,9 @@ def fuzz(
         outcome.executions += 1
         try:
             with coverage if guided else nullcontext():
-                attempt(target, data)
+                used = attempt(target, data)
+            outcome.most_megabytes = max(outcome.most_megabytes, round(used.megabytes, 1))
+            outcome.most_seconds = max(outcome.most_seconds, round(used.seconds, 2))
         except Finding as finding:
             outcome.findings.setdefault(str(finding)[:80], data)
             if until_found:

@@ -10,6 +10,8 @@ from typing import Any
 
 NUMBERS = (0, 1, 2, 7, 8, 16, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1)
 WORDS = (b"nan", b"inf", b"-1", b"1e400", b"9" * 20, b"9" * 400, b"9" * 5000, b"[" * 2000)
+BITS = (b"a.", b"[", b"[],", b"{}", b"#\n", b"\n", b",", b"- ", b"1 ", b"\0")
+"""What parsers may remember one by one, so that many take much memory or time."""
 VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 1.5, 2**31, 10**400, float("nan"), float("inf")),
     *("", "x", "\x1b[2J", "../x", [], [1, 2], [[]], {}, {"a": 1}, "9" * 3000),
@@ -44,7 +46,7 @@ def _change_tree(tree: Any, draw: Random) -> Any:
 
 
 def _change(data: bytearray, other: bytes, tokens: tuple[bytes, ...], draw: Random) -> None:
-    kind = draw.randrange(9)
+    kind = draw.randrange(10)
     here = draw.randrange(len(data) + 1)
     end = min(len(data), here + draw.choice((1, 1, 2, 4, 8, 64, 1000)))
     if kind == 0 and data:
@@ -66,5 +68,8 @@ def _change(data: bytearray, other: bytes, tokens: tuple[bytes, ...], draw: Rand
         data[here:here] = draw.choice(tokens + WORDS)
     elif kind == 7:
         data[here:end] = draw.choice(tokens + WORDS)
+    elif kind == 8:  # as bombs do
+        word = draw.choice((bytes(data[here:end]), *tokens, *BITS)) or b"a"
+        data[here:here] = word * min(draw.choice((100, 3000, LONGEST)), LONGEST // len(word))
     else:
         data[here:here] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 9)))

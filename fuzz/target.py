@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import os
 import resource
 import shutil
 import signal
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +23,10 @@ SECONDS = 5.0
 """CPU time, because a busy machine is not the input's fault."""
 WAITING_SECONDS = 60.0
 """Time by the clock."""
-MEGABYTES = 600
+MEGABYTES = 400
+"""Resident memory that an input may add: with what a command takes to start, 600 MB."""
+ADDRESS_MEGABYTES = 1000
+"""Address space that an input may add; allocations beyond it fail."""
 LONGEST_MESSAGE = 1200
 
 Try = Callable[[Path, bytes], None]
@@ -64,8 +69,18 @@ class _TooSlow(BaseException):
     """Not an Exception, so that parsers that catch too much do not catch it."""
 
 
-def attempt(target: Target, data: bytes) -> None:
-    """Read one input.
+@dataclass(frozen=True)
+class Usage:
+    """What an input took."""
+
+    megabytes: float
+    """Resident memory at its peak, beyond that before."""
+    seconds: float
+    """CPU time."""
+
+
+def attempt(target: Target, data: bytes) -> Usage:
+    """Read one input, and return what it took.
 
     Raises
     ------
@@ -73,16 +88,30 @@ def attempt(target: Target, data: bytes) -> None:
         If it neither succeeds nor is refused in one sentence, in time and memory.
     """
     _warm_up(target)
+    before, start = _reset_peak(), time.process_time()
     try:
         with _limits(), warnings.catch_warnings():
             warnings.simplefilter("error")
             target.read(scratch(), data)
     except SlantedError as error:
         _check_sentence(str(error))
+        _check_cause(error)
     except _TooSlow as error:
         raise Finding(f"took more than {error}") from None
     except (Exception, RecursionError) as error:
         raise Finding(f"{type(error).__name__}: {error}"[:500]) from error
+    used = Usage((_peak() - before) / 1e6, time.process_time() - start)
+    if used.megabytes > MEGABYTES:
+        raise Finding(f"took more than {MEGABYTES} MB ({used.megabytes:.0f})")
+    return used
+
+
+def _check_cause(error: BaseException | None) -> None:
+    """Refuse an error that hides that memory ran out; OpenCV has an exception of its own for it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "Failed to allocate" in str(error):
+            raise Finding(f"ran out of memory: {type(error).__name__}: {error}"[:500])
+        error = error.__cause__ or error.__context__
 
 
 @cache
@@ -114,7 +143,7 @@ def _limits() -> Iterator[None]:
     """Raise if an input takes too long, and let allocations beyond the limit fail."""
     before = [signal.signal(number, _alarm) for number in (signal.SIGALRM, signal.SIGPROF)]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = _address_space() + MEGABYTES * 2**20
+    most = _address_space() + ADDRESS_MEGABYTES * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.setitimer(signal.ITIMER_REAL, WAITING_SECONDS)
@@ -138,3 +167,28 @@ def _address_space() -> int:
     if not sys.platform.startswith("linux"):
         return 2**40
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _reset_peak() -> int:
+    """Let the peak of resident memory start anew, and return the bytes of now.
+
+    Only Linux can; elsewhere only a new peak of the whole process counts.
+    """
+    with suppress(OSError):
+        os.pwrite(_opened("/proc/self/clear_refs", os.O_WRONLY), b"5", 0)
+    return _peak()
+
+
+def _peak() -> int:
+    try:
+        status = os.pread(_opened("/proc/self/status", os.O_RDONLY), 4096, 0)
+        return int(status.partition(b"VmHWM:")[2].split(maxsplit=1)[0]) * 1024
+    except (OSError, IndexError):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@cache
+def _opened(name: str, flags: int) -> int:
+    """Return a file that stays open, because opening it takes longer than using it."""
+    return os.open(name, flags)

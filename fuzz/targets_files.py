@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fuzz import bombs
 from fuzz.target import Target, file_target
 from slanted.errors import SlantedError
 
 Seeds = Callable[[], list[bytes]]
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def _picture(channels: int, dtype: type = np.uint8) -> np.ndarray:
@@ -30,9 +30,9 @@ def _encoded(suffix: str, *pictures: np.ndarray, options: tuple[int, ...] = ()) 
 
 def mended_png(data: bytes) -> bytes:
     """Return a PNG with correct checksums, so that changes reach the code behind them."""
-    if not data.startswith(PNG):
+    if not data.startswith(bombs.PNG):
         return data
-    parts, at = [PNG], len(PNG)
+    parts, at = [bombs.PNG], len(bombs.PNG)
     while at + 8 <= len(data):
         (length,) = struct.unpack_from(">I", data, at)
         body = data[at + 4 : at + 8 + length]
@@ -200,7 +200,11 @@ def describe_as_each(folder: Path, data: bytes) -> None:
 
 
 def _image_target(name: str, seeds: Seeds, tokens: tuple[bytes, ...] = ()) -> Target:
-    return file_target(name, "input.img", read_image_file, seeds, tokens)
+    suffixes = {"png": (".png",), "jpeg": (".jpg",), "tiff": (".tif",), "pnm": (".pgm",)}
+    kinds = suffixes.get(name, (f".{name}",))
+    return file_target(
+        name, "input.img", read_image_file, lambda: seeds() + bombs.seeds(*kinds), tokens
+    )
 
 
 def _map_target(name: str, suffix: str, tokens: tuple[bytes, ...] = ()) -> Target:
@@ -233,13 +237,14 @@ FILES = (
     _map_target("float-tiff", ".tiff"),
     _map_target("middlebury", ".pgm"),
     file_target("calibration", "calib_left.yaml", read_calibration_file,
-                lambda: list(CALIBRATIONS), YAML_WORDS),
-    file_target("settings", "settings.toml", read_settings_file, _settings_seeds,
-                _WORDS_OF_SETTINGS),
+                lambda: [*CALIBRATIONS, *bombs.seeds(".yaml", ".txt")], YAML_WORDS),
+    file_target("settings", "settings.toml", read_settings_file,
+                lambda: _settings_seeds() + bombs.seeds(".toml"), _WORDS_OF_SETTINGS),
     file_target("space", "space.toml", read_space_file,
                 lambda: [b"[model]\ntruncation = '2:6:log'\n[inference]\nparticles = [4, 8, 10]\n"],
                 (*_WORDS_OF_SETTINGS, b"x0.5:x2", b":log")),
-    Target("written", describe_as_each, _written,
+    Target("written", describe_as_each,
+           lambda: _written() + bombs.seeds(".json", ".jsonl", ".csv", ".glb"),
            (b"glTF", b'"count":', b"[", b"{", b"<title>", b"\nv ", b"\nf ", b"element face 9",
             b"name,status", b"NaN", b"1e999")),
     file_target("manifest", "pairs.csv", read_manifest_file, lambda: list(MANIFESTS),

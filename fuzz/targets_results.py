@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz import bombs
 from fuzz.target import Target, file_target
 from slanted.errors import SlantedError
 
@@ -83,6 +84,12 @@ def read_as_member(folder: Path, data: bytes) -> None:
     _open(folder, {"result.npz": stream.getvalue()})
 
 
+def _npz_bombs() -> list[bytes]:
+    """Return archives of zeros, one of which claims to be the segments of a large image."""
+    size = 1500, 1400
+    return [*bombs.seeds(".npz"), bombs.npz({"segments": ("<i4", size, 4 * size[0] * size[1])})]
+
+
 def _member_seeds() -> list[bytes]:
     with zipfile.ZipFile(io.BytesIO(result_folder()["result.npz"])) as stored:
         there = {Path(name).stem: stored.read(name) for name in stored.namelist()}
@@ -148,8 +155,8 @@ _JSON_WORDS = (b"null", b"{}", b"[]", b'"x"', b"1e999", b"-1", b"true", b'{"a": 
 
 RESULTS = (
     Target("record", lambda folder, data: _open(folder, {"run.json": data}),
-           lambda: [result_folder()["run.json"]], _JSON_WORDS),
-    Target("npz", read_as_npz, lambda: [result_folder()["result.npz"]]),
+           lambda: [result_folder()["run.json"], *bombs.seeds(".json")], _JSON_WORDS),
+    Target("npz", read_as_npz, lambda: [result_folder()["result.npz"], *_npz_bombs()]),
     Target("arrays", read_as_member, _member_seeds, (b"'<f8'", b"'<i4'", b"'|O'", b"(0, 99999")),
     Target("checkpoint", read_as_checkpoint,
            lambda: [json.dumps({"messages": "messages-000001.npz",

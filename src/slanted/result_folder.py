@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError, InputError
-from slanted.io import Calibration, read_disparity, read_image
+from slanted.io import Calibration, read_bytes, read_disparity, read_image
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, TRUTH
 from slanted.io.replacement import complete_replacement
-from slanted.output.result_data import only_inside, read_record
+from slanted.output.result_data import check_claims, only_inside, read_record
 from slanted.result import Result
 
 if TYPE_CHECKING:
@@ -99,9 +99,12 @@ def _image(path: Path) -> Image | None:
     and a folder from somebody else must not name files of this machine.
     """
     from slanted.images.checks import check_image
+    from slanted.io.containers import read_header
 
     if not path.is_file():
         return None
+    header = read_header(path, read_bytes(path))
+    check_claims(path.parent, header.height_pixels * header.width_pixels)
     return check_image(path.name, read_image(path))
 
 

@@ -1,6 +1,7 @@
 """A bounded run of the fuzzers (fuzz/), and every input they ever found."""
 
 import io
+import json
 import time
 import zipfile
 from random import Random
@@ -8,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from fuzz.__main__ import main
 from fuzz.engine import fuzz
 from fuzz.mutate import VALUES, mutate
 from fuzz.target import Finding, Target, attempt, scratch
@@ -170,3 +172,37 @@ def test_messages_stay_one_printable_line():
             assert long.startswith(f"file: {shown}")
             assert len(long) < 1100
             assert ("…" in long) == (count > 900 or letter != "x")
+
+
+def test_greedy_targets_are_findings():
+    """Whether memory is taken for a moment, or an error hides that there was none left."""
+
+    def greedy(folder, data):
+        np.ones(60_000_000)  # freed at once
+
+    def hiding(folder, data):
+        try:
+            np.ones(2**30)
+        except MemoryError as error:
+            raise FileError("a", "is damaged") from error
+
+    assert attempt(Target("modest", lambda *_: np.ones(10_000_000), list), b"").megabytes > 70
+    with pytest.raises(Finding, match=r"took more than 400 MB \(4\d\d\)"):
+        attempt(Target("greedy", greedy, list), b"")
+    with pytest.raises(Finding, match="ran out of memory"):
+        attempt(Target("hiding", hiding, list), b"")
+    outcome = fuzz(Target("greedy", greedy, lambda: []), 3, seconds=60, corpus=[b"a"])
+    assert next(iter(outcome.findings)).startswith("took more than 400 MB")
+
+
+def test_executions_are_counted_over_restarts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("fuzz.__main__.ROUND_RUNS", 15)
+    log = tmp_path / "log.jsonl"
+    for wanted, rounds in ((20, 2), (20, 2), (50, 4)):
+        arguments = ["fuzz", "pfm", "--executions", str(wanted), "--log", str(log)]
+        monkeypatch.setattr("sys.argv", [*arguments, "--findings", str(tmp_path)])
+        assert main() == 0
+        rows = [json.loads(line) for line in log.read_text().splitlines()]
+        assert [row["executions"] for row in rows] == [15] * rounds
+        assert capsys.readouterr().out.endswith(f"{15 * rounds} executions, log in {log}\n")
+    assert all(row["most_megabytes"] < 50 for row in rows)

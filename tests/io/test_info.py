@@ -134,7 +134,7 @@ def test_damaged_meshes_and_archives_are_refused(tmp_path, name, content):
 
 
 def test_large_arrays_of_an_archive_are_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("slanted.io.info.MOST_RANGED", 9)
+    monkeypatch.setattr("slanted.io.info.MOST_UNPACKED", 79)
     np.savez(tmp_path / "a.npz", large=np.zeros(10), small=np.zeros(6), more=np.zeros(4))
     assert describe(tmp_path / "a.npz")["arrays"] == {
         "large": "10 float64",

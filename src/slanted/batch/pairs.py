@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
@@ -37,6 +37,9 @@ RESERVED = ("failures", SUMMARY_TABLE, SUMMARY_LINES, BATCH_MARKER)
 """Names in the output folder that no pair may have."""
 COLUMNS = ("left", "right", "name")
 LARGEST_MANIFEST = 2**26
+"""Bytes."""
+MOST_PAIRS = 2**18
+"""Pairs of a manifest; each takes a kilobyte of memory."""
 DIGITS = r"\d{1,300}"
 """A number in a name, limited in length: Python refuses to convert thousands of digits."""
 RESULT = (RECORD, ARRAYS)
@@ -255,11 +258,15 @@ def _read_manifest(path: Path) -> list[Pair]:
                 f"{','.join(columns)[:80]!r}",
             )
         rows.fieldnames = columns
-        pairs = [_from_row(path, rows.line_num, row) for row in rows]
+        pairs = [_from_row(path, rows.line_num, row) for row in islice(rows, MOST_PAIRS + 1)]
     except csv.Error as error:
         raise FileError(path, f"line {rows.line_num} is no CSV ({error}); correct it") from error
     if not pairs:
         raise FileError(path, "expected a line for each pair below the header, found none")
+    if len(pairs) > MOST_PAIRS:
+        raise FileError(
+            path, f"expected at most {MOST_PAIRS} pairs, found more; split the manifest"
+        )
     return pairs
 
 

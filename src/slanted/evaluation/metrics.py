@@ -29,23 +29,31 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from slanted.errors import InputError
-from slanted.images.checks import as_disparity_map
+from slanted.images.checks import as_disparity_map, check_disparity_map
 
 OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
 D1_PIXELS = 3.0
 D1_ONE_IN = 20.0  # 5 % is one in 20; a whole number makes the comparison below exact
+
+PIXELS_AT_A_TIME = 2**20
+"""Pixels scored at a time, because errors in float64 take ten times the memory of the maps."""
 
 _RULES = (*(f"out-{k}px" for k in OUTLIER_THRESHOLDS), "D1", "epe", "rms", "density")
 _REGIONS = ("noc", "all")
 
 METRIC_NAMES: tuple[str, ...] = tuple(f"{rule}-{region}" for rule in _RULES for region in _REGIONS)
 """Every key that :func:`evaluate` can return, in its order."""
+
+Floats = npt.NDArray[np.float64]
 
 
 def evaluate(
@@ -90,12 +98,16 @@ def evaluate(
     >>> evaluate(truth + [[0, 1, 5, 0]], truth)["epe-all"]
     2.0
     """
-    estimate = as_disparity_map(disparity, "disparity")
-    truth = as_disparity_map(ground_truth, "ground_truth", estimate.shape)
-    scores = {"all": _scores(estimate, truth, "ground_truth")}
+    estimate = check_disparity_map(disparity, "disparity")
+    truth = check_disparity_map(ground_truth, "ground_truth", estimate.shape)
+    scores = {"all": _scores(estimate, truth, None, "ground_truth")}
     if ground_truth_noc is not None:
-        visible = _visible_truth(truth, ground_truth_noc)
-        scores["noc"] = _scores(estimate, visible, "ground_truth_noc")
+        noc = np.asarray(ground_truth_noc)
+        is_mask = noc.dtype == np.bool_
+        noc = noc.view(np.uint8) if is_mask else noc
+        noc = check_disparity_map(noc, "ground_truth_noc", estimate.shape)
+        seen, mask = (truth, noc) if is_mask else (noc, None)
+        scores["noc"] = _scores(estimate, seen, mask, "ground_truth_noc")
     return {
         f"{rule}-{region}": scores[region][rule]
         for rule in _RULES
@@ -132,40 +144,60 @@ def mean_metrics(frames: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return means
 
 
-def _visible_truth(
-    truth: npt.NDArray[np.float64], ground_truth_noc: npt.ArrayLike
-) -> npt.NDArray[np.float64]:
-    """Return the non-occluded ground truth, from a map or from a mask of `truth`."""
-    noc = np.asarray(ground_truth_noc)
-    if noc.dtype != np.bool_:
-        return as_disparity_map(noc, "ground_truth_noc", truth.shape)
-    mask = as_disparity_map(noc.astype(np.uint8), "ground_truth_noc", truth.shape)
-    return np.where(mask > 0, truth, np.nan)
+@dataclass
+class _Tally:
+    """Counts and sums over the ground-truth pixels seen so far."""
+
+    counted: int = 0
+    known: int = 0
+    outliers: dict[str, int] = field(default_factory=dict)
+    errors: list[float] = field(default_factory=list)
+    squares: list[float] = field(default_factory=list)
+    """Sums of absolute and squared errors, of each part of the image."""
+
+    def add(self, estimate: Floats, truth: Floats) -> None:
+        """Apply every rule to the known pixels of `truth`."""
+        is_counted = ~np.isnan(truth)
+        target = truth[is_counted]
+        error = np.abs(estimate[is_counted] - target)
+        is_known = ~np.isnan(error)
+        known_error = error[is_known]
+        self.counted += len(target)
+        self.known += len(known_error)
+        self.errors.append(float(known_error.sum()))
+        self.squares.append(float(np.square(known_error).sum()))
+        error[~is_known] = np.inf  # counts as an outlier at every threshold
+        is_outlier = {f"out-{k}px": error > k for k in OUTLIER_THRESHOLDS}
+        # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
+        is_outlier["D1"] = (error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target))
+        for rule, selected in is_outlier.items():
+            self.outliers[rule] = self.outliers.get(rule, 0) + int(np.count_nonzero(selected))
+
+    def scores(self) -> dict[str, float]:
+        """Return every metric of `_RULES`."""
+        scores = {rule: 100.0 * count / self.counted for rule, count in self.outliers.items()}
+        known = self.known or math.nan
+        scores["epe"] = math.fsum(self.errors) / known
+        scores["rms"] = math.sqrt(math.fsum(self.squares) / known)
+        scores["density"] = 100.0 * self.known / self.counted
+        return scores
 
 
 def _scores(
-    estimate: npt.NDArray[np.float64], truth: npt.NDArray[np.float64], argument: str
+    estimate: npt.NDArray[Any], truth: npt.NDArray[Any], mask: npt.NDArray[Any] | None, name: str
 ) -> dict[str, float]:
-    """Apply every rule over the known pixels of `truth`."""
-    counted = ~np.isnan(truth)
-    if not counted.any():
+    """Apply every rule over the known pixels of `truth`, or of those in a mask."""
+    tally = _Tally()
+    step = max(1, PIXELS_AT_A_TIME // estimate.shape[1])
+    for first in range(0, len(estimate), step):
+        rows = slice(first, first + step)
+        target = as_disparity_map(truth[rows], name)
+        if mask is not None:
+            target[mask[rows] == 0] = np.nan
+        tally.add(as_disparity_map(estimate[rows], "disparity"), target)
+    if not tally.counted:
         raise InputError(
-            f"{argument}: expected at least one known pixel, got a map that is unknown "
+            f"{name}: expected at least one known pixel, got a map that is unknown "
             "everywhere; check the file and its format."
         )
-    target = truth[counted]
-    error = np.abs(estimate[counted] - target)
-    known = ~np.isnan(error)
-    known_error = error[known]
-    error[~known] = np.inf  # counts as an outlier at every threshold
-    scores = {f"out-{k}px": _percent(error > k) for k in OUTLIER_THRESHOLDS}
-    # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
-    scores["D1"] = _percent((error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target)))
-    scores["epe"] = float(known_error.mean()) if known.any() else float("nan")
-    scores["rms"] = float(np.sqrt(np.mean(known_error**2))) if known.any() else float("nan")
-    scores["density"] = _percent(known)
-    return scores
-
-
-def _percent(selected: npt.NDArray[np.bool_]) -> float:
-    return 100.0 * float(np.count_nonzero(selected)) / selected.size
+    return tally.scores()

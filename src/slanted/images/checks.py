@@ -79,6 +79,21 @@ def as_disparity_map(
 ) -> Floats:
     """Return a float64 copy of a disparity map in which everything that is not finite is NaN.
 
+    Arguments and errors are those of `check_disparity_map`.
+    """
+    # Float64 represents the difference of two float32 disparities exactly enough for thresholds.
+    exact: Floats = check_disparity_map(array, argument, shape).astype(np.float64)
+    infinite = np.isinf(exact)
+    if infinite.any():  # rare, and writing through a mask takes longer than this test
+        exact[infinite] = np.nan
+    return exact
+
+
+def check_disparity_map(
+    array: ArrayLike, argument: str, shape: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """Return an array if it can be a disparity map.
+
     Parameters
     ----------
     array
@@ -110,12 +125,7 @@ def as_disparity_map(
             f"got {values.shape[0]} rows x {values.shape[1]} columns; pass maps of one frame at "
             "one resolution."
         )
-    # Float64 represents the difference of two float32 disparities exactly enough for thresholds.
-    exact = values.astype(np.float64)
-    infinite = np.isinf(exact)
-    if infinite.any():  # rare, and writing through a mask takes longer than this test
-        exact[infinite] = np.nan
-    return exact
+    return values
 
 
 def size_text(image: NDArray[Any]) -> str:

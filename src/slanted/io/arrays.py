@@ -36,6 +36,11 @@ _SIZE_BYTES = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
 MOST_HEADER_BYTES = 10_000
 MOST_AXES = 32
 
+MOST_MEMBERS = 2**16
+"""Most arrays of an archive; ``zipfile`` makes an object for each before anything is read."""
+_BYTES_AT_A_TIME = 2**20
+_MEMBER = b"PK\1\2"
+"""The start of each entry in the table of a ZIP archive."""
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _ARCHIVE_ERRORS = (
@@ -139,6 +144,8 @@ class StoredArrays:
     def __init__(self, path: Path, what: str) -> None:
         self._path, self._what = path, what
         data = read_bytes(path)
+        if data.count(_MEMBER) > MOST_MEMBERS:
+            raise self._problem(f"more than {MOST_MEMBERS} arrays")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
             infos = self._archive.infolist()
@@ -198,11 +205,23 @@ class StoredArrays:
             )
             if header.dtype.kind not in kinds or not fits or header.count > most:
                 raise _DoesNotFitError(f"{name} has shape {found} and type {header.dtype}")
-            size = header.count * header.dtype.itemsize
-            data = stream.read(size)
-            if len(data) != size or stream.read(1):  # reading to the end also checks the checksum
-                raise ValueError(f"{size} bytes were announced, but there are more or fewer")
-        return header.view(data).copy()
+            values = np.empty(found, header.dtype, order="F" if header.is_fortran else "C")
+            self._fill(stream, values.reshape(-1, order="A").view(np.uint8))
+        return values
+
+    @staticmethod
+    def _fill(stream: IO[bytes], values: NDArray[np.uint8]) -> None:
+        """Read all bytes of an array, in parts, so that none of them is held twice."""
+        for first in range(0, len(values), _BYTES_AT_A_TIME):
+            part = values[first : first + _BYTES_AT_A_TIME]
+            data = stream.read(len(part))
+            part[: len(data)] = np.frombuffer(data, np.uint8)
+            if len(data) < len(part):
+                break
+        else:
+            if not stream.read(1):  # reading to the end also checks the checksum
+                return
+        raise ValueError(f"{len(values)} bytes were announced, but there are more or fewer")
 
     @contextmanager
     def _open(self, name: str) -> Iterator[IO[bytes]]:

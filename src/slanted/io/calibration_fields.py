@@ -102,7 +102,7 @@ def read_calibration_file(path: Path) -> CalibrationFile:
         text = read_bytes(path, LARGEST_CALIBRATION).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(path, "expected a calibration as text, but it is a binary file") from error
-    if re.search(r"^\s*cam0\s*=", text, re.MULTILINE):
+    if re.search(r"^[ \t]*cam0\s*=", text, re.MULTILINE):
         return CalibrationFile(path, "Middlebury 2014", _key_values(text, "="))
     if re.search(r"^P(_rect_0)?[0-3]:\s*[-+0-9.]", text, re.MULTILINE):
         return CalibrationFile(path, "KITTI", _key_values(text, ":"))

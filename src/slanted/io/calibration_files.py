@@ -54,12 +54,18 @@ def read_calibration(
     >>> slanted.read_calibration("calib.txt").baseline_meters
     0.5
     """
-    path = Path(path)
     if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):
         raise InputError(
             f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
         )
-    file = read_calibration_file(path)
+    return calibration_of(read_calibration_file(Path(path)), right, baseline_unit_meters)
+
+
+def calibration_of(
+    file: CalibrationFile, right: Path | str | None = None, baseline_unit_meters: float = 1.0
+) -> Calibration:
+    """Return the calibration that a parsed file holds; arguments as for `read_calibration`."""
+    path = file.path
     if right is not None and file.kind != "ROS camera_info":
         raise InputError(f"right: only ROS has a file per camera, but {path} is {file.kind}'s")
     if baseline_unit_meters != 1.0 and file.kind != "OpenCV":

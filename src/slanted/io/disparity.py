@@ -178,12 +178,16 @@ def _value_problem(values: NDArray[Any], *, allow_negative: bool) -> str:
 
 
 def _to_internal(values: NDArray[Any]) -> NDArray[np.float32] | None:
-    """Convert to float32 with NaN for unknown, or return None if a value does not fit."""
+    """Convert to float32 with NaN for unknown, or return None if a value does not fit.
+
+    An array that is float32 already is returned itself, unless it is read-only.
+    """
     with np.errstate(over="ignore"):
-        disparity = values.astype(np.float32)
+        disparity = values.astype(np.float32, copy=not values.flags.writeable)
     is_infinite = np.isinf(disparity)
+    if not is_infinite.any():
+        return disparity
     # A stored infinity means unknown; one that the conversion made is a lost value.
     if np.any(is_infinite & np.isfinite(values)):
         return None
-    disparity[is_infinite] = np.nan
-    return disparity
+    return np.where(is_infinite, np.float32(np.nan), disparity)

@@ -18,6 +18,7 @@ from slanted.errors import FileError, InputError
 from slanted.io import images, pfm
 from slanted.io.arrays import decode_npy, encode_npy
 from slanted.io.containers import read_header
+from slanted.io.image_header import ImageHeader
 
 #: Suffixes of each disparity format.
 DISPARITY_FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -35,6 +36,9 @@ KITTI_SCALE = 256.0
 
 ROWS_AT_A_TIME = 256
 """Rows rounded in float64 at a time; all rows would take several times the map's memory."""
+
+SMALL_FILE, PIXELS_OF_A_SMALL_FILE = 2**24, 2**25
+"""A map of more pixels in a packed file of fewer bytes is taken for one made to exhaust memory."""
 
 
 def known_format(name: str) -> str:
@@ -102,7 +106,19 @@ def decode(path: Path, data: bytes, format: str, scale: float) -> NDArray[Any]:
         levels = _decode_samples(
             path, data, ("PNG", "PNM"), (np.uint8,), "8-bit grey PNG or PGM (Middlebury)"
         )
-    return np.where(levels == 0, np.nan, levels / scale)
+    highest = float(levels.max()) / scale
+    if highest > np.finfo(np.float32).max:
+        raise FileError(path, f"a disparity of {highest:.6g} pixels is beyond float32")
+    return _disparities(levels, scale)
+
+
+def _disparities(levels: NDArray[Any], scale: float) -> NDArray[np.float32]:
+    """Divide grey levels by the scale, in float64; level 0 is unknown."""
+    disparity = np.empty(levels.shape, np.float32)
+    for first in range(0, len(levels), ROWS_AT_A_TIME):
+        rows = slice(first, first + ROWS_AT_A_TIME)
+        disparity[rows] = np.where(levels[rows] == 0, np.nan, levels[rows] / scale)
+    return disparity
 
 
 def encode(disparity: NDArray[np.float32], suffix: str, format: str, scale: float) -> bytes:
@@ -121,6 +137,7 @@ def _decode_samples(
     path: Path, data: bytes, containers: tuple[str, ...], dtypes: tuple[type, ...], expected: str
 ) -> NDArray[Any]:
     header = read_header(path, data)
+    _check_packed(path, header, len(data))
     samples = images.decode_samples(path, data, header)
     # Decoding stretches fewer than 8 bits to 0–255, which would invent disparities.
     is_stretched = header.bits < 8
@@ -138,6 +155,19 @@ def _decode_samples(
             " is it a colour image or a rendering?",
         )
     return samples
+
+
+def _check_packed(path: Path, header: ImageHeader, file_bytes: int) -> None:
+    """Refuse a small file of a huge map: metrics take many times the memory of its file."""
+    pixels = header.width_pixels * header.height_pixels
+    is_huge = max(pixels, header.unpacked_bytes // 4) > PIXELS_OF_A_SMALL_FILE
+    if is_huge and file_bytes < SMALL_FILE:
+        raise FileError(
+            path,
+            f"expected a map of at most {PIXELS_OF_A_SMALL_FILE} pixels in a file of {file_bytes}"
+            f" bytes, but its header says {header.width_pixels} × {header.height_pixels}; if you"
+            " trust it, save it as PFM",
+        )
 
 
 def _levels(

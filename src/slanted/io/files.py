@@ -1,7 +1,7 @@
 """Whole files: read within limits, identified by a digest, written completely or not at all.
 
-User files are opened by `open_input` only, which refuses devices and pipes, which may never end;
-`read_bytes` also refuses files larger than what the caller expects.
+User files are opened by `open_input` only, which refuses devices, pipes and files of the kernel,
+which may never end; `read_bytes` also refuses files larger than what the caller expects.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ PARTIAL = ".partial"
 """Part of the name of what is being written; what a killed process leaves is known by it."""
 KEPT_DIGESTS = 1024
 """Digests of files that are remembered; a batch may have millions of files."""
+LARGEST_FILE = 2**33
+"""Bytes; an image of `MAX_PIXELS` takes half as many, and sparse files claim terabytes."""
 
 
-def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool = False) -> bytes:
-    """Return the content of a regular file of at most `most` bytes (None for any number).
+def read_bytes(path: Path | str, most: int = LARGEST_FILE, *, may_be_empty: bool = False) -> bytes:
+    """Return the content of a regular file of at most `most` bytes.
 
     Raises
     ------
@@ -35,12 +37,17 @@ def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool 
     """
     with open_input(Path(path)) as file:
         size = os.fstat(file.fileno()).st_size
-        if most is not None and size > most:
+        if size > most:
             raise FileError(
                 path,
                 f"expected a file of at most {most} bytes, but it has {size}; is it another file?",
             )
-        data = file.read()
+        try:
+            data = file.read(size)  # no more, or a file that grows would never end
+        except MemoryError as error:
+            raise FileError(
+                path, f"has {size} bytes, which do not fit into memory; split it"
+            ) from error
     if not data and not may_be_empty:
         raise FileError(path, "the file is empty (0 bytes); fetch or write it again")
     return data
@@ -48,20 +55,36 @@ def read_bytes(path: Path | str, most: int | None = None, *, may_be_empty: bool 
 
 @contextmanager
 def open_input(path: Path) -> Iterator[BinaryIO]:
-    """Open a user's file; a pipe or device is refused without waiting for it."""
+    """Open a user's file; a pipe, device or file of the kernel is refused, not waited for."""
     try:
-        _check_regular(path, path.stat().st_mode)
+        _check_regular(path, path.stat())
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            _check_regular(path, os.fstat(file.fileno()).st_mode)  # it may be another by now
+            _check_regular(path, os.fstat(file.fileno()))  # it may be another by now
             yield file
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         raise FileError(path, _read_problem(error)) from error
 
 
-def _check_regular(path: Path, mode: int) -> None:
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a directory gives an error of its own
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):  # opening it gives an error of its own
+        return
+    if not stat.S_ISREG(found.st_mode):
         raise FileError(path, "expected a regular file, but it is a device or pipe; copy it")
+    if found.st_dev in _kernel_devices():
+        raise FileError(
+            path, "expected a file on a disk, but it is one of the kernel, which may block; copy it"
+        )
+
+
+@cache
+def _kernel_devices() -> frozenset[int]:
+    """Return the numbers of /proc and /sys, whose files look regular but may block or never end."""
+    devices = set()
+    for folder in ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing"):
+        with suppress(OSError):
+            devices.add(Path(folder).stat().st_dev)
+    return frozenset(devices - {Path("/").stat().st_dev})
 
 
 def digest(*parts: str) -> str:

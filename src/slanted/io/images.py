@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from slanted.errors import FileError, InputError
 from slanted.io import pnm
 from slanted.io.arrays import decode_npy, encode_npy
-from slanted.io.containers import read_header
+from slanted.io.containers import pixels_only, read_header
 from slanted.io.files import read_bytes, write_bytes
 from slanted.io.image_header import ImageHeader
 from slanted.runtime.forks import held_in_forks
@@ -26,6 +26,7 @@ _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
 _LOG_LEVEL_LOCK = held_in_forks(threading.Lock())
 _LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
 _SILENT = 0
+_ROWS_AT_A_TIME = 64
 
 
 def read_image(path: Path | str) -> NDArray[np.uint8 | np.uint16]:
@@ -156,6 +157,8 @@ def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]
         raise FileError(
             path, f"has the wrong bit depth, expected an 8-bit JPEG, but it has {header.bits} bits"
         )
+    if header.format == "PNG":
+        data = pixels_only(data)
     try:
         with _quiet_opencv():
             decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
@@ -169,20 +172,27 @@ def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]
         )
     if header.format == "TIFF" and decoded.dtype == np.uint8:
         _check_opaque(path, decoded)
-    return _without_alpha(path, decoded, header.channels)
+    return _without_alpha(path, decoded, header)
 
 
-def _without_alpha(path: Path, decoded: NDArray[Any], channels: int) -> NDArray[Any]:
+def _without_alpha(path: Path, decoded: NDArray[Any], header: ImageHeader) -> NDArray[Any]:
     """Keep grey or RGB; OpenCV returns grey with alpha as BGRA, so the header decides."""
     if decoded.ndim == 2:
         return decoded
-    if channels <= 2:
+    if header.channels <= 2 and header.format != "BMP":  # which has no alpha
         return np.ascontiguousarray(decoded[..., 0])
     if decoded.shape[2] not in (3, 4):
         raise FileError(
             path, f"expected 1 to 4 channels, but it has {decoded.shape[2]}; keep the colour ones"
         )
-    return np.ascontiguousarray(decoded[..., 2::-1])
+    if decoded.shape[2] == 4:
+        return np.ascontiguousarray(decoded[..., 2::-1])
+    for first in range(0, len(decoded), _ROWS_AT_A_TIME):  # a copy would double the memory
+        rows = decoded[first : first + _ROWS_AT_A_TIME]
+        blue = rows[..., 0].copy()
+        rows[..., 0] = rows[..., 2]
+        rows[..., 2] = blue
+    return decoded
 
 
 def _check_opaque(path: Path, decoded: NDArray[Any]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from slanted.errors import FileError
 from slanted.io import pfm
 from slanted.io.arrays import StoredArrays, decode_npy
 from slanted.io.calibration_fields import read_calibration_file
-from slanted.io.calibration_files import read_calibration
+from slanted.io.calibration_files import calibration_of
 from slanted.io.containers import read_header
 from slanted.io.disparity_formats import KITTI_SCALE
 from slanted.io.files import read_bytes
@@ -23,15 +23,19 @@ from slanted.io.image_header import ImageHeader
 from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
 from slanted.io.info_records import describe_folder, describe_text
 from slanted.io.names import BATCH_MARKER
-from slanted.io.texts import LARGEST_TEXT
+from slanted.io.texts import load_json
 
-MOST_RANGED = 2**24
-"""Most elements of an archive to unpack for their range; zeros compress a thousandfold."""
+MOST_UNPACKED = 2**27
+"""Bytes of an image, and of all arrays of an archive, to unpack for their range of values; zeros
+compress a thousandfold."""
 MOST_ARRAYS = 40
+NUMBERS_AT_A_TIME = 2**20
+"""Numbers whose range is found at a time, because masks and copies take several times as much."""
 NAMED = {"depth.npy": "depth map of slanted: metres, NaN where unknown"}
 """Meaning of files that only their names distinguish from others."""
 DEPTH_IMAGE = "depth.png"
 KITTI_MAPS = ("disparity.png", "disparity_filled.png")
+_NO_RANGE: dict[str, object] = {"lowest": None, "highest": None}
 _ELEMENTS = {"vertex": "vertices", "face": "faces"}
 _MESH_ERRORS = (
     *(struct.error, ValueError, KeyError, IndexError, TypeError, AttributeError),
@@ -89,6 +93,8 @@ def _describe_other(path: Path, data: bytes) -> dict[str, object]:
     suffix = path.suffix.lower()
     if not _is_text(data):
         header = read_header(path, data)
+        if header.unpacked_bytes > MOST_UNPACKED:
+            return _describe_header(header)
         return _describe_image(path, header, decode_samples(path, data, header))
     if suffix in WRITABLE_SUFFIXES:
         raise FileError(
@@ -118,13 +124,26 @@ def _is_text(data: bytes) -> bool:
 
 
 def _describe_calibration(path: Path) -> dict[str, object]:
-    kind = read_calibration_file(path).kind
-    found: dict[str, object] = {"format": kind, "meaning": f"{kind} calibration"}
+    file = read_calibration_file(path)
+    found: dict[str, object] = {"format": file.kind, "meaning": f"{file.kind} calibration"}
     try:
-        found |= vars(read_calibration(path))
+        found |= vars(calibration_of(file))
     except FileError as error:
         found["problem"] = error.problem
     return found
+
+
+def _describe_header(header: ImageHeader) -> dict[str, object]:
+    """Describe an image that is too large to be decoded only for its range of values."""
+    kind = "float" if header.is_float else "colour" if header.channels > 2 else "grey"
+    return {
+        "format": header.format,
+        "width_pixels": header.width_pixels,
+        "height_pixels": header.height_pixels,
+        "bits": header.bits,
+        "channels": header.channels,
+        "meaning": f"{max(8, header.bits)}-bit {kind} image or map; too large to show its range",
+    }
 
 
 def _describe_image(path: Path, header: ImageHeader, samples: NDArray[Any]) -> dict[str, object]:
@@ -145,14 +164,18 @@ def _describe_image(path: Path, header: ImageHeader, samples: NDArray[Any]) -> d
 
 
 def _describe_16_bit(path: Path, samples: NDArray[Any]) -> dict[str, object]:
-    known = samples[samples > 0]
-    share = known.size / samples.size
+    share = np.count_nonzero(samples) / samples.size
+    highest: float = int(samples.max())
+    lowest: float = int(np.min(samples, where=samples > 0, initial=highest))
+    found: dict[str, object]
     if path.name == DEPTH_IMAGE:
         meaning = "depth image of slanted: millimetres, 0 where unknown"
-        return {**_range(known), "known_share": share, "meaning": meaning}
+        found = {"lowest": lowest, "highest": highest} if highest else _NO_RANGE
+        return {**found, "known_share": share, "meaning": meaning}
     # A camera image may have black pixels, but rarely one in a hundred.
     if share < 0.99 or path.name in KITTI_MAPS:
-        found = _range(known / KITTI_SCALE)
+        lowest, highest = lowest / KITTI_SCALE, highest / KITTI_SCALE
+        found = {"lowest": lowest, "highest": highest} if highest else _NO_RANGE
         return {**found, "known_share": share, "meaning": "KITTI disparity map"}
     return {"meaning": "16-bit grey image, or a dense KITTI disparity map"}
 
@@ -173,15 +196,16 @@ def _describe_array(path: Path, values: NDArray[Any]) -> dict[str, object]:
 
 def _describe_archive(path: Path) -> dict[str, object]:
     """Describe each array's shape and type, and its range if it is quickly unpacked."""
-    arrays, left = {}, MOST_RANGED
+    arrays, left = {}, MOST_UNPACKED
     with StoredArrays(path, "NumPy's archive of arrays (NPZ)") as stored:
         names = stored.names()
         for name in names[:MOST_ARRAYS]:
             header = stored.header(name)
             arrays[name] = f"{_shape_text(header.shape)} {header.dtype}"
-            if header.count <= left:
-                left -= header.count
-                low, high = _range(stored.read(name, "fiubc", None, MOST_RANGED)).values()
+            size = header.count * header.dtype.itemsize
+            if size <= left:
+                left -= size
+                low, high = _range(stored.read(name, "fiubc", None, MOST_UNPACKED)).values()
                 arrays[name] += "" if low is None else f", {low:g} to {high:g}"
     is_result = {"planes", "segments"} <= set(names)
     meaning = "arrays of a result of slanted" if is_result else "arrays (NumPy)"
@@ -193,9 +217,9 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def _describe_floats(format: str, values: NDArray[Any], meaning: str) -> dict[str, object]:
-    is_known = np.isfinite(values)
+    known = sum(np.count_nonzero(np.isfinite(part)) for part in _parts(values))
     found = _describe_samples(format, values)
-    return found | {"known_share": float(is_known.mean()), "meaning": meaning}
+    return found | {"known_share": known / values.size, "meaning": meaning}
 
 
 def _describe_samples(format: str, samples: NDArray[Any]) -> dict[str, object]:
@@ -212,10 +236,22 @@ def _describe_samples(format: str, samples: NDArray[Any]) -> dict[str, object]:
 
 def _range(samples: NDArray[Any]) -> dict[str, object]:
     """Return the lowest and highest finite value; None if there is none, or numbers are complex."""
-    finite = samples[np.isfinite(samples)]
-    if finite.size == 0 or finite.dtype.kind == "c":
-        return {"lowest": None, "highest": None}
-    return {"lowest": finite.min().item(), "highest": finite.max().item()}
+    if samples.dtype.kind == "c":
+        return _NO_RANGE
+    lows, highs = [], []
+    for part in _parts(samples):
+        finite = part[np.isfinite(part)]
+        if finite.size:
+            lows.append(finite.min().item())
+            highs.append(finite.max().item())
+    return {"lowest": min(lows), "highest": max(highs)} if lows else _NO_RANGE
+
+
+def _parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield all values, `NUMBERS_AT_A_TIME` at a time, in the order in which they are stored."""
+    flat = values.reshape(-1, order="A")
+    for first in range(0, flat.size, NUMBERS_AT_A_TIME):
+        yield flat[first : first + NUMBERS_AT_A_TIME]
 
 
 def _describe_ply(data: bytes) -> dict[str, object]:
@@ -230,9 +266,9 @@ def _describe_glb(path: Path, data: bytes) -> dict[str, object]:
     try:
         (length,) = struct.unpack_from("<I", data, 8)
         (size,) = struct.unpack_from("<I", data, 12)
-        if length > len(data) or size > LARGEST_TEXT:
+        if length > len(data):
             raise ValueError(f"{length} bytes were announced, but {len(data)} are there")
-        content = json.loads(data[20 : 20 + size])
+        content = load_json(data[20 : 20 + size])
         parts = [part for mesh in content.get("meshes", ()) for part in mesh["primitives"]]
         counts = [_count(content["accessors"], part) for part in parts]
     except _MESH_ERRORS as error:

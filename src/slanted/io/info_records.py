@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,8 @@ from slanted.errors import FileError
 from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
 from slanted.io.replacement import complete_replacement
+from slanted.io.tables import table_rows, text_lines
+from slanted.io.texts import load_json
 
 SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
          "energy", "gap_percent", "version")  # fmt: skip
@@ -60,7 +60,7 @@ def describe_text(path: Path, data: bytes) -> dict[str, object] | None:
         return None
     try:
         return {"format": format, **PARSED[suffix](data)}
-    except (csv.Error, ValueError, RecursionError) as error:
+    except (csv.Error, ValueError) as error:
         problem = f"expected {format}, but it fails to parse: {error}"
         return {"format": format, "meaning": f"damaged, or not {format}", "problem": problem}
 
@@ -96,12 +96,12 @@ def describe_folder(path: Path) -> dict[str, object]:
 def _record(path: Path) -> dict[str, Any]:
     try:
         return _object(read_bytes(path))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FileError(path, f"expected JSON, but it fails to parse: {error}") from error
 
 
 def _object(data: bytes) -> dict[str, Any]:
-    content = json.loads(data)
+    content = load_json(data)
     return content if isinstance(content, dict) else {}
 
 
@@ -119,26 +119,31 @@ def _describe_record(data: bytes) -> dict[str, object]:
 
 
 def _describe_lines(data: bytes) -> dict[str, object]:
-    rows = [json.loads(line) for line in data.splitlines() if line.strip()]
-    if rows and all(isinstance(row, dict) and {"name", "status"} <= set(row) for row in rows):
-        return {"meaning": SUMMARY_MEANING, **_count_pairs(rows)}
-    return {"meaning": "records, one per line", "rows": len(rows)}
+    counts: Counter[str] = Counter()
+    are_pairs = True
+    for line in text_lines(data):
+        if not line.isspace():
+            row = load_json(line)
+            is_pair = isinstance(row, dict) and {"name", "status"} <= set(row)
+            are_pairs = are_pairs and is_pair
+            counts[str(row["status"]) if is_pair else ""] += 1
+    if counts and are_pairs:
+        return {"meaning": SUMMARY_MEANING, **_pairs(counts)}
+    return {"meaning": "records, one per line", "rows": counts.total()}
 
 
 def _describe_table(data: bytes) -> dict[str, object]:
-    text = io.StringIO(data.decode("utf-8-sig", "replace"), newline="")
-    rows = csv.DictReader(text, skipinitialspace=True)
-    columns = [column.strip() for column in rows.fieldnames or ()]
-    rows.fieldnames = columns
+    rows = table_rows(data, "replace", skipinitialspace=True)
+    columns = [column.strip() for column in next(rows, [])]
     meaning = TABLES.get(tuple(columns[:2]), "table")
     if meaning == SUMMARY_MEANING:
-        return {"meaning": meaning, **_count_pairs(rows)}
-    return {"meaning": meaning, "rows": sum(1 for _ in rows), "columns": len(columns)}
+        counts = Counter(row[1] if len(row) > 1 else "" for row in rows if row)
+        return {"meaning": meaning, **_pairs(counts)}
+    return {"meaning": meaning, "rows": sum(1 for row in rows if row), "columns": len(columns)}
 
 
-def _count_pairs(rows: Iterable[Mapping[str, Any]]) -> dict[str, object]:
-    """Count the pairs, and those of each status that a batch knows."""
-    counts = Counter(str(row["status"]) for row in rows)
+def _pairs(counts: Counter[str]) -> dict[str, object]:
+    """Return the number of all pairs, and of those of each status that a batch knows."""
     known = {status: counts[status] for status in STATUSES if counts[status]}
     return {"pairs": counts.total(), **known}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ from numpy.typing import NDArray
 from slanted.errors import FileError
 from slanted.io.image_header import ImageHeader
 
-_SPACE = rb"(?:\s|#[^\n]*\n)+"
+# Possessive (++), because the search would otherwise remember every comment, to go back to it.
+_SPACE = rb"(?:\s++|#[^\n]*+\n)++"
 _HEADER = re.compile(
     rb"P([2356])" + _SPACE + rb"(\d{1,9})" + _SPACE + rb"(\d{1,9})" + _SPACE + rb"(\d{1,9})\s"
 )
 
 _LONGEST_WORD = 12
+_TEXT_AT_A_TIME = 2**20
+"""Bytes of plain text to split into words at a time; a word takes ten times its length."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def decode(path: Path, data: bytes) -> NDArray[np.uint8 | np.uint16]:
     layout = _read_layout(path, data)
     count = math.prod(layout.shape)
     if layout.is_plain:
-        values = _plain_values(path, data[layout.offset_bytes :], count)
+        values = _plain_values(path, memoryview(data)[layout.offset_bytes :], count)
     else:
         values = np.frombuffer(data, layout.dtype.newbyteorder(">"), count, layout.offset_bytes)
     if values.max(initial=0) > layout.max_value:
@@ -86,22 +90,42 @@ def _read_layout(path: Path, data: bytes) -> _Layout:
     return _Layout(shape, dtype, max_value, is_plain, found.end())
 
 
-def _plain_values(path: Path, text: bytes, count: int) -> NDArray[np.int64]:
-    words = text.split()
-    if len(words) < count:
+def _plain_values(path: Path, text: memoryview, count: int) -> NDArray[np.int64]:
+    """Return the first `count` numbers of a text."""
+    values, found = np.empty(count, np.int64), 0
+    for words in _words(path, text):
+        try:
+            numbers = np.array(words[: count - found]).astype(np.int64)
+        except ValueError as error:
+            raise FileError(path, "a pixel of this plain PGM/PPM is not a number") from error
+        values[found : found + len(numbers)] = numbers
+        found += len(numbers)
+        if found == count:
+            break
+    if found < count:
         raise FileError(
             path,
-            f"the image is truncated, it needs {count} values, but has {len(words)};"
-            " fetch it again",
+            f"the image is truncated, it needs {count} values, but has {found}; fetch it again",
         )
-    # NumPy makes every element of an array of words as long as the longest one, so that a single
-    # absurd word in a large file would ask for terabytes.
-    if max(map(len, words), default=0) > _LONGEST_WORD:
-        raise FileError(path, "a pixel of this plain PGM/PPM has too many digits; fetch it again")
-    try:
-        values = np.array(words[:count]).astype(np.int64)
-    except ValueError as error:
-        raise FileError(path, "a pixel of this plain PGM/PPM is not a number") from error
     if values.min(initial=0) < 0:
         raise FileError(path, "a pixel of this plain PGM/PPM is negative; expected 0 or more")
     return values
+
+
+def _words(path: Path, text: memoryview) -> Iterator[list[bytes]]:
+    """Yield the words of a text, as many at a time as `_TEXT_AT_A_TIME` holds."""
+    rest = b""
+    for start in range(0, len(text), _TEXT_AT_A_TIME):
+        part = rest + text[start : start + _TEXT_AT_A_TIME]
+        words = part.split()
+        # NumPy makes every element of an array of words as long as the longest one, so that a
+        # single absurd word in a large file would ask for terabytes.
+        if max(map(len, words), default=0) > _LONGEST_WORD:
+            raise FileError(
+                path, "a pixel of this plain PGM/PPM has too many digits; fetch it again"
+            )
+        rest = words.pop() if words and not part[-1:].isspace() else b""  # may go on
+        if words:
+            yield words
+    if rest:
+        yield [rest]

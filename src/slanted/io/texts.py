@@ -1,10 +1,16 @@
-"""JSON and TOML files from users: parsed, or refused with an error of one sentence."""
+"""JSON and TOML files from users: parsed within limits, or refused with an error of one sentence.
+
+Parsers take far more memory and time than a text has bytes: a JSON object of ten bytes becomes one
+of 232, and ``tomllib`` takes gigabytes for a key of 40,000 parts. So each text is scanned first.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +18,20 @@ from slanted.errors import FileError
 from slanted.io.files import read_bytes
 
 LARGEST_TEXT = 2**24
-"""Bytes; parsed JSON takes twenty times as much memory."""
+"""Bytes of a JSON file."""
+LARGEST_TOML = 2**19
+"""Bytes; ``tomllib`` reads about a megabyte per second."""
+MOST_VALUES = 2**19
+"""Values of a JSON file; each takes up to 300 bytes once it is parsed."""
+DEEPEST = 64
+"""Nested brackets; no file of slanted has ten."""
+MOST_PARTS = 16
+"""Parts of a TOML key, such as ``model.weights.seg``; no setting has more than three."""
+
+# Quantifiers are possessive (++), so that no text makes the search go back.
+_JSON_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+_KEY_PART = r"""(?:[\w-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+')"""
+_TOML_KEYS = re.compile(rf"{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART})*+")
 
 
 def read_toml(path: Path | str, expected: str = "settings in TOML") -> dict[str, Any]:
@@ -21,15 +40,15 @@ def read_toml(path: Path | str, expected: str = "settings in TOML") -> dict[str,
     Raises
     ------
     FileError
-        If it cannot be read, is larger than `LARGEST_TEXT` or fails to parse.
+        If it cannot be read, is larger than `LARGEST_TOML`, too complex, or fails to parse.
     """
-    content: dict[str, Any] = _parse(path, expected, tomllib.loads)
+    content: dict[str, Any] = _parse(path, expected, _load_toml, LARGEST_TOML)
     return content
 
 
 def read_json_object(path: Path | str, expected: str = "a JSON file") -> dict[str, Any]:
     """Read a JSON file whose top level is an object; otherwise like `read_toml`."""
-    content = _parse(path, expected, json.loads)
+    content = _parse(path, expected, load_json, LARGEST_TEXT)
     if not isinstance(content, dict):
         raise FileError(
             path, f"expected {expected}, a JSON object, got {type(content).__name__}; correct it"
@@ -37,12 +56,54 @@ def read_json_object(path: Path | str, expected: str = "a JSON file") -> dict[st
     return content
 
 
-def _parse(path: Path | str, expected: str, parse: Callable[[str], Any]) -> Any:
-    data = read_bytes(path, LARGEST_TEXT, may_be_empty=True)
+def load_json(text: str | bytes) -> Any:
+    """Parse JSON from a stranger.
+
+    Raises
+    ------
+    ValueError
+        If it fails to parse, has more than `MOST_VALUES` values or is nested deeper than `DEEPEST`.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    if len(text) > LARGEST_TEXT:
+        raise ValueError(f"expected at most {LARGEST_TEXT} characters, got {len(text)}")
+    depth = 0
+    # A value has at most a key, itself and two brackets.
+    for found in islice(_JSON_MARKS.finditer(text), 4 * MOST_VALUES):
+        mark = found[0]
+        depth += (mark in "[{") - (mark in "]}")
+        if depth > DEEPEST:
+            raise ValueError("it is nested too deeply")
+    # Marks within strings count too, which is no harm.
+    values = sum(text.count(mark) for mark in ",[{")
+    if values > MOST_VALUES:
+        raise ValueError(f"expected at most {MOST_VALUES} values, got {values}")
+    try:
+        return json.loads(text)
+    except RecursionError:  # a recursion limit below the default
+        raise ValueError("it is nested too deeply") from None
+
+
+def _load_toml(text: str) -> Any:
+    for found in _TOML_KEYS.finditer(text):
+        if found[0].count(".") >= MOST_PARTS and _parts(found[0]) > MOST_PARTS:
+            raise ValueError(f"a key has more than {MOST_PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _parts(key: str) -> int:
+    return len(re.findall(_KEY_PART, key))
+
+
+def _parse(path: Path | str, expected: str, parse: Callable[[str], Any], most: int) -> Any:
+    data = read_bytes(path, most, may_be_empty=True)
     try:
         return parse(data.decode("utf-8"))
     # Both parsers raise ValueError for bad syntax, as does Python for bytes that are not UTF-8 and
     # for numbers of thousands of digits.
-    except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise FileError(path, f"expected {expected}, but it fails to parse: {why}") from error
+    except ValueError as error:
+        raise FileError(path, f"expected {expected}, but it fails to parse: {error}") from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.regions import Regions
 
+PIXELS_AT_A_TIME = 2**19
 BOUNDARY_COLOUR = (255, 220, 0)
 JUNCTION3_COLOUR = (0, 200, 255)
 JUNCTION4_COLOUR = (230, 0, 120)
@@ -98,17 +100,29 @@ def _across(regions: Regions) -> NDArray[np.float64]:
 
     It is measured at the boundary: segments may bend around each other, so centres would mislead.
     """
-    edge = np.repeat(np.arange(regions.number_of_edges), np.diff(regions.boundary_start))
-    pixels = regions.boundary_pixels
-    first = regions.label_image.reshape(-1)[pixels] == regions.edges[edge, 0]
-    rows, columns = np.divmod(pixels, regions.label_image.shape[1])
+    count = np.zeros((2, regions.number_of_edges))
+    sums = np.zeros((2, 2, regions.number_of_edges))  # of columns and rows
+    for pixels, edge in _boundary_parts(regions):
+        first = regions.label_image.reshape(-1)[pixels] == regions.edges[edge, 0]
+        rows, columns = np.divmod(pixels, regions.label_image.shape[1])
+        for side, of in enumerate((~first, first)):
+            count[side] += np.bincount(edge[of], minlength=regions.number_of_edges)
+            for axis, at in enumerate((columns, rows)):
+                sums[side, axis] += np.bincount(edge[of], at[of], regions.number_of_edges)
+    centres = sums / np.maximum(count, 1)[:, np.newaxis]
+    across: NDArray[np.float64] = centres[0] - centres[1]
+    return across
 
-    def centres(of: NDArray[np.bool_]) -> NDArray[np.float64]:
-        count = np.bincount(edge[of], minlength=regions.number_of_edges)
-        sums = [np.bincount(edge[of], at[of], regions.number_of_edges) for at in (columns, rows)]
-        return np.asarray(sums) / np.maximum(count, 1)
 
-    return centres(~first) - centres(first)
+def _boundary_parts(regions: Regions) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Yield the pixels of all boundaries, each with the number of its boundary, in parts.
+
+    Boundaries may have more pixels than the image, and what is computed of each takes 80 bytes.
+    """
+    for start in range(0, len(regions.boundary_pixels), PIXELS_AT_A_TIME):
+        pixels = regions.boundary_pixels[start : start + PIXELS_AT_A_TIME]
+        numbers = np.arange(start, start + len(pixels))
+        yield pixels, np.searchsorted(regions.boundary_start, numbers, side="right") - 1
 
 
 def paint_labels(image: Image, regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8]:
@@ -133,19 +147,20 @@ def label_lines(regions: Regions, labels: NDArray[np.int32]) -> NDArray[np.uint8
     front = np.where(labels == BoundaryLabel.RIGHT_OCCLUSION, regions.edges[:, 1], -1)
     front = np.where(labels == BoundaryLabel.LEFT_OCCLUSION, regions.edges[:, 0], front)
 
-    lines = np.zeros(regions.label_image.size, np.uint8)
-    place = np.arange(regions.label_image.size).reshape(regions.label_image.shape)
-    for here, there, a, b in (
-        (regions.label_image[:, :-1], regions.label_image[:, 1:], place[:, :-1], place[:, 1:]),
-        (regions.label_image[:-1], regions.label_image[1:], place[:-1], place[1:]),
-    ):
+    image = regions.label_image
+    width = image.shape[1]
+    lines = np.zeros(image.size, np.uint8)
+    sides = (image[:, :-1], image[:, 1:]), (image[:-1], image[1:])
+    steps, lengths = (1, width), (width - 1, image.size)
+    for (here, there), step, length in zip(sides, steps, lengths, strict=True):
         differ = here != there
         edge = edge_numbers(regions.edges, here[differ], there[differ], regions.count)
         shown = front[edge] == -1
-        for pixels in (a[differ], b[differ]):
+        place = np.flatnonzero(differ)
+        place += place // max(length, 1)  # to the right, `here` lacks the last pixel of each row
+        for pixels in (place, place + step):
             lines[pixels[shown]] = kinds[edge[shown]]
-    edge = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(regions.boundary_start))
-    pixels = regions.boundary_pixels
-    in_front = regions.label_image.reshape(-1)[pixels] == front[edge]
-    lines[pixels[in_front]] = kinds[edge[in_front]]
+    for pixels, edge in _boundary_parts(regions):
+        in_front = image.reshape(-1)[pixels] == front[edge]
+        lines[pixels[in_front]] = kinds[edge[in_front]]
     return lines.reshape(regions.label_image.shape)

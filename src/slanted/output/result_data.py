@@ -16,7 +16,7 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
 from slanted.io.arrays import StoredArrays
 from slanted.io.image_header import MAX_PIXELS
-from slanted.io.names import ARRAYS, RECORD, SETTINGS
+from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
 from slanted.io.replacement import complete_replacement
 from slanted.io.texts import read_json_object
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 EXPECTED = "the arrays of a result"
 BYTES_A_PIXEL = 40
 """Memory per pixel that reading a result takes, the graph of its segments included."""
+SMALL_RESULT, FILE_BYTES_A_PIXEL = 2**21, 4.5
+"""Pixels that any result may have, and the bytes per pixel that its files have if it has more.
+
+The arrays of a real result alone take 3 to 6 bytes per pixel, and its images 1 to 4.
+"""
+FEW_SEGMENTS, FILE_BYTES_A_SEGMENT = 2**16, 128
+"""The same for segments, whose histograms and planes take hundreds of bytes each."""
 
 
 def json_text(data: Any) -> str:
@@ -119,7 +126,10 @@ def read_result(folder: Path) -> dict[str, Any]:
     settings = Settings.load(folder / SETTINGS)
     try:
         with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
-            regions = build_regions(read_segments(stored))
+            check_claims(folder, math.prod(stored.header("segments").shape))
+            labels = read_segments(stored)
+            check_claims(folder, labels.size, int(labels.max(initial=0)))
+            regions = build_regions(labels)
             arrays = _read_arrays(stored, regions)
         regions = dataclasses.replace(
             regions, histograms=arrays["histograms"], chi_squared=arrays["chi_squared"]
@@ -213,6 +223,27 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
     if edges and not 0 <= labels.min() <= labels.max() < len(BoundaryLabel):
         raise ValueError("labels are out of range")
     return arrays
+
+
+def check_claims(folder: Path, pixels: int, segments: int = 0) -> None:
+    """Refuse a result whose files are too small for what they claim to hold.
+
+    A stranger's folder of a few kilobytes must not take gigabytes.
+
+    Raises
+    ------
+    FileError
+        If a real result of that size and number of segments would have larger files.
+    """
+    names = (ARRAYS, LEFT, RIGHT)
+    there = sum((folder / name).stat().st_size for name in names if (folder / name).is_file())
+    most_pixels = max(SMALL_RESULT, there / FILE_BYTES_A_PIXEL)
+    if pixels > most_pixels or segments > max(FEW_SEGMENTS, there / FILE_BYTES_A_SEGMENT):
+        raise FileError(
+            folder,
+            f"expected a result of slanted, but {pixels} pixels and {segments} segments do"
+            f" not fit into its files of {there} bytes; run it again",
+        )
 
 
 def only_inside(folder: Path, *names: str) -> None:

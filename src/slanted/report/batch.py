@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,8 @@ from slanted.images.checks import check_image
 from slanted.images.colour import as_rgb8
 from slanted.io import read_bytes, read_image
 from slanted.io.names import BATCH_MARKER, SUMMARY_LINES
+from slanted.io.tables import text_lines
+from slanted.io.texts import load_json
 from slanted.output import html
 from slanted.output.pictures import jpeg
 from slanted.output.result_data import only_inside
@@ -23,6 +25,8 @@ PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
 """Largest width of a pair's picture, in pixels."""
+MOST_PAIRS = 20_000
+"""Rows of a page; no browser shows more."""
 NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
            "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
            "seconds": "{:.1f}"}  # fmt: skip
@@ -50,11 +54,13 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
         )
     only_inside(folder, SUMMARY_LINES)
     try:
-        rows = [json.loads(line) for line in read_bytes(file).splitlines()]
+        rows = [load_json(line) for line in islice(text_lines(read_bytes(file)), MOST_PAIRS + 1)]
+        if len(rows) > MOST_PAIRS:
+            raise ValueError(f"more than {MOST_PAIRS} pairs")
         if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
             return rows
         raise ValueError("a pair without name or status")
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise _no_summary(file, error) from error
 
 
@@ -90,7 +96,9 @@ def _cells(
 ) -> Iterator[list[str]]:
     for row in rows:
         progress(row["name"])
-        place = output_folder(folder, row["name"])  # refuses names that lead out of it
+        place = folder / row["name"]
+        if os.path.lexists(place):  # following links takes time, which nothing is worth
+            place = output_folder(folder, row["name"])  # refuses names that lead out of it
         told = [str(row[key]) for key in ("error", "warnings") if row.get(key)]
         numbers = ((row.get(name), text) for name, text in NUMBERS.items())
         yield [
