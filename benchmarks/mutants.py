@@ -1,6 +1,6 @@
 """Mutation testing: small faults in the code must make a test fail.
 
-python benchmarks/mutants.py [--count 200] [--seed 0] [--only io] [--own] [--again] [--log FILE]
+python benchmarks/mutants.py [--count 200] [--seed 0] [--only io …] [--own] [--again] [--log FILE]
 
 It draws faults at random, as many from each package, and runs the tests of the package with each,
 then broader ones if those pass, unless ``--own``. It prints which survived. The outcome of each
@@ -105,16 +105,16 @@ def explanation(fault: Fault) -> str:
 
 def main() -> int:
     """Draw faults, try those that the log does not have, and print the share noticed."""
-    smoke = {"count": 1, "only": "model", "log": os.devnull}
+    smoke = {"count": 1, "log": os.devnull}
     arguments = options(
-        __doc__, smoke, count=200, seed=0, only="", own=False, again=False,
+        __doc__, smoke, count=200, seed=0, only=[], own=False, again=False,
         log=str(RESULTS / "mutants.jsonl"),
     )  # fmt: skip
     sys.path.insert(0, str(ROOT / "src"))
     os.environ["PYTHONPATH"] = str(ROOT / "src")
-    packages = [package for package in BROADER if arguments.only in package]
-    shares = [-(-(arguments.count - k) // len(packages)) for k in range(len(packages))]
-    draws = [drawn(p, n, arguments.seed) for p, n in zip(packages, shares, strict=True)]
+    packages = [package for package in BROADER if package in (arguments.only or BROADER)]
+    shares = {p: -(-(arguments.count - k) // len(BROADER)) for k, p in enumerate(BROADER)}
+    draws = [drawn(package, shares[package], arguments.seed) for package in packages]
     # Package after package in turn: a run that is cut short is a sample of all of them too.
     faults = [fault for turn in zip_longest(*draws) for fault in turn if fault is not None]
     log = Path(arguments.log)
