@@ -4,6 +4,7 @@ A graph becomes numbered variables, nodes first, then labels, each with unary co
 each a scope and a table; messages become, for each factor, a list of arrays, one a slot.
 """
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -76,6 +77,21 @@ def dual(graph, messages, epsilon, counting):
         count = counting.node if v < len(graph.node_costs) else counting.label
         total += soft_minimum(unary, epsilon * count)
     return total
+
+
+def exact_bound(graph, messages):
+    """D_0 in fractions, which round nothing."""
+    unaries = [[Fraction(float(cost)) for cost in unary] for unary in variables(graph)]
+    total = Fraction(0)
+    for (scope, table), sent in zip(factors(graph), as_lists(messages), strict=True):
+        exact = [[Fraction(float(m)) for m in message] for message in sent]
+        total += min(
+            Fraction(float(cost)) - sum(exact[slot][x] for slot, x in enumerate(states))
+            for states, cost in np.ndenumerate(table)
+        )
+        for v, message in zip(scope, exact, strict=True):
+            unaries[v] = [a + b for a, b in zip(unaries[v], message, strict=True)]
+    return total + sum(min(unary) for unary in unaries)
 
 
 def belief_and_update(graph, messages, variable, epsilon, count, factor_count):

@@ -178,6 +178,10 @@ BAD = {
     "broken yaml": ("camera_name: [1,\n", "cannot be parsed"),
     "python yaml": ("camera_name: !!python/object/apply:os.getcwd []\n", "cannot be parsed"),
     "bomb": (BOMB, "aliases are not allowed"),
+    "deep after much that is not": (
+        "camera_name: x\n" + "a: [1]\n" * 30 + "b: " + "[" * 21 + "]" * 21,
+        "nested brackets",
+    ),
     "deep": ("camera_name: " + "[" * 5000, "nested brackets"),
     "yaml list": ("%YAML:1.0\n---\n- 1\n", "expected a YAML mapping"),
     "prose": ("hello\nworld\n", "no known kind"),

@@ -38,6 +38,14 @@ def test_read_names_what_is_wrong(tmp_path, make, fragment):
     assert fragment in str(caught.value)
 
 
+def test_a_file_may_be_as_large_as_allowed_and_no_larger(tmp_path):
+    path = tmp_path / "data.bin"
+    path.write_bytes(b"12345")
+    assert read_bytes(path, 5) == b"12345"
+    with pytest.raises(FileError, match="expected a file of at most 4 bytes, but it has 5"):
+        read_bytes(path, 4)
+
+
 def test_read_unreadable(tmp_path, monkeypatch):
     def deny(path, flags):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))

@@ -4,6 +4,7 @@ import zlib
 import cv2
 import numpy as np
 import pytest
+import tifffile
 
 from slanted.errors import FileError, InputError
 from slanted.io import images, read_image, write_image
@@ -150,6 +151,12 @@ def tiff_field(data, tag, value):
     return data[: position + 8] + struct.pack("<H", value) + data[position + 10 :]
 
 
+def tiff_entries(data, count):
+    """Change the number of entries in the directory of a little-endian TIFF."""
+    (start,) = struct.unpack_from("<I", data, 4)
+    return data[:start] + struct.pack("<H", count) + data[start + 2 :]
+
+
 FLIPPED = bytearray(COMPLETE["png"])
 FLIPPED[60] ^= 1
 BAD = {
@@ -171,7 +178,12 @@ BAD = {
     "plain pgm sign": (b"P2\n1 1\n255\n-4", "negative"),
     "float tiff": (encoded(".tiff", GREY8.astype(np.float32)), "wrong bit depth"),
     "inverted tiff16": (tiff_field(COMPLETE["tiff16"], 262, 0), "white is zero"),
+    "inverted tiff9": (
+        tiff_field(tiff_field(encoded(".tiff", GREY16), 258, 9), 262, 0),
+        "white is zero (inverted) with more than 8 bits",
+    ),
     "planar tiff16": (tiff_field(COMPLETE["tiff16"], 284, 2), "one plane per channel"),
+    "tiff directory": (tiff_entries(COMPLETE["tiff"], 60000), "it ends within its directory"),
     "jpeg without its end": (COMPLETE["jpeg"][:-2], "ends within its pixels"),
     "jpeg head": (COMPLETE["jpeg"][:20] + b"\xff\xd9", "holds no pixels"),
     "jpeg gap": (COMPLETE["jpeg"][:20] + b"\0\0\0\0" + COMPLETE["jpeg"][20:], "damaged"),
@@ -202,6 +214,29 @@ def test_opencv_does_not_print_about_private_tags(tmp_path, capfd):
     (tmp_path / "x.tiff").write_bytes(data)
     np.testing.assert_array_equal(read_image(tmp_path / "x.tiff"), SMOOTH)
     assert capfd.readouterr() == ("", "")
+
+
+def test_values_of_a_tiff_may_lie_at_its_very_end_and_not_beyond(tmp_path):
+    data = encoded(".tiff", SMOOTH, cv2.IMWRITE_TIFF_COMPRESSION, 1)
+    entry = data.index(struct.pack("<HHI", 258, 3, 3))  # bits of each channel, kept elsewhere
+    data = data[: entry + 8] + struct.pack("<I", len(data)) + data[entry + 12 :]
+    data += struct.pack("<HHH", 8, 8, 8)
+    (tmp_path / "x.tiff").write_bytes(data)
+    np.testing.assert_array_equal(read_image(tmp_path / "x.tiff"), SMOOTH)
+    for missing in range(1, 7):
+        (tmp_path / "x.tiff").write_bytes(data[:-missing])
+        with pytest.raises(FileError, match="it ends within its directory"):
+            read_image(tmp_path / "x.tiff")
+
+
+@pytest.mark.parametrize("byteorder", "<>")
+@pytest.mark.parametrize("is_big", [False, True])
+def test_tiffs_of_both_sizes_and_byte_orders_are_read(tmp_path, byteorder, is_big):
+    for image in (GREY8, RGB8, GREY16):
+        colours = "rgb" if image.ndim == 3 else "minisblack"
+        options = {"bigtiff": is_big, "byteorder": byteorder, "photometric": colours}
+        tifffile.imwrite(tmp_path / "x.tiff", image, **options)
+        np.testing.assert_array_equal(read_image(tmp_path / "x.tiff"), image)
 
 
 def test_log_level_of_opencv_is_restored(tmp_path):

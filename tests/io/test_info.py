@@ -78,6 +78,16 @@ def test_describe(tmp_path, name, write, expected):
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
+@pytest.mark.parametrize("suffix", [".pfm", ".tiff", ".npy"])
+def test_every_field_of_a_map_is_told(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    write_disparity(path, np.array([[1, 2, np.nan], [4, 5, 6]], np.float32))
+    found = describe(path)
+    size = {"width_pixels": 3, "height_pixels": 2, "channels": 1, "bits": 32, "dtype": "float32"}
+    expected = {**size, "lowest": 1, "highest": 6, "known_share": 5 / 6}
+    assert {key: found[key] for key in expected} == pytest.approx(expected)
+
+
 GLTF = b'{"accessors":[{"count":4},{"count":6}],"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}]}'
 GLB = b"glTF" + struct.pack("<III4s", 2, 24 + len(GLTF), len(GLTF), b"JSON") + GLTF + bytes(4)
 SUMMARY = "name,status,error\na,done,\nb,failed,why\nc,done,\n"

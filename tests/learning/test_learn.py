@@ -91,6 +91,19 @@ def test_objective_falls_and_weights_are_not_negative(frames):
     np.testing.assert_allclose(learned.truth, np.sum([i.features for i in learned.images], axis=0))
 
 
+def test_the_regulariser_weighs_as_much_as_there_are_frames(frames):
+    """The paper's C: F = Σ f_s + C/2 |v|² with C the number of examples, so C = 0 leaves Σ f_s."""
+    first = {"learning.max_steps": "1"}  # every run starts at the same weights
+    for some in (frames, frames[:1]):
+        (ours,) = learn_weights(some, SETTINGS.with_text(first)).evaluations
+        (bare,) = learn_weights(some, SETTINGS.with_text(first | {"learning.C": "0"})).evaluations
+        assert ours.weights == bare.weights
+        weights = np.array(ours.weights)
+        assert ours.value - bare.value == pytest.approx(len(some) / 2 * weights @ weights)
+        slope = np.array(ours.gradient) - np.array(bare.gradient)
+        np.testing.assert_allclose(slope, len(some) * weights, rtol=1e-6)
+
+
 def test_processes_give_the_same_weights(frames):
     alone = learn_weights(frames, SETTINGS.with_text({"learning.max_steps": "3"}))
     shared = learn_weights(

@@ -7,7 +7,9 @@ from learning.problems import small_example
 from slanted.errors import InputError
 from slanted.learning.examples import NAMES
 from slanted.learning.images import Images
+from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import (
+    PATIENCE,
     minimise_interleaved,
     minimise_lbfgs,
     minimise_subgradient,
@@ -76,6 +78,20 @@ def test_the_number_of_evaluations_is_kept_to_and_told():
     assert found.value == min(bowl(TARGET)(w)[0] for w in asked)
 
 
+def test_interleaved_steps_end_when_several_in_a_row_gain_nothing():
+    values = [9.0, 8.0, 8.0, 8.0, 7.0, *[7.0] * 20]  # the third step of two slow ones gains again
+    taken = []
+
+    def function(weights, sweeps):
+        taken.append(values[len(taken)])
+        return taken[-1], np.zeros(COUNT)  # no way down, so no trial steps
+
+    found = minimise_interleaved(function, np.ones(COUNT), ALL, sweeps=1, limit=50, tolerance=1e-3)
+    assert taken == [9, 8, 8, 8, 7, *[7] * PATIENCE]
+    assert found.value == 7
+    assert f"{PATIENCE} steps in a row" in found.reason
+
+
 def test_interleaved_steps_lower_the_objective_to_that_of_lbfgs():
     ours = training()
     exact = minimise_lbfgs(
@@ -93,6 +109,21 @@ def test_interleaved_steps_lower_the_objective_to_that_of_lbfgs():
     found = minimise_interleaved(function, np.ones(COUNT), ALL, sweeps=2, limit=400, tolerance=1e-7)
     assert (np.diff(seen) <= 1e-9).all(), "each step starts lower than the one before"
     assert found.value == pytest.approx(exact.value, rel=2e-3)
+
+
+def test_the_objective_is_the_losses_of_all_images_and_the_regulariser_of_scaled_weights():
+    """Sums over pixels (seg, bdy1, vis) are divided by 50 before the regulariser sees them."""
+    scales = np.array([{"seg": 50, "bdy1": 50, "vis": 50}.get(name, 1) for name in NAMES])
+    weights = np.linspace(0.5, 2, COUNT)
+    shares = [
+        ImageObjective(small_example(k, losses=3.0)).evaluate(weights, 1.0, sweeps=9)
+        for k in range(3)
+    ]
+    value, gradient = training().evaluate(scales * weights, 1.0, 9)
+    square = np.sum((scales * weights) ** 2)
+    assert value == pytest.approx(sum(share.value for share in shares) + 0.1 / 2 * square)
+    slope = sum(share.gradient for share in shares) / scales + 0.1 * scales * weights
+    np.testing.assert_allclose(gradient, slope)
 
 
 def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences():

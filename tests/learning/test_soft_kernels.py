@@ -1,5 +1,7 @@
 """Soft messages by products agree with those by logarithms, and expectations with plain sums."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ import naive_learning
 import naive_solver as naive
 from learning.problems import small_example, weights
 from naive_learning import weighted_graph
+from slanted.learning.expectation_kernels import edge_minima
 from slanted.learning.objective import ImageObjective
 from slanted.learning.soft_kernels import boltzmann_tables, edge_costs
 from slanted.solver import CountingNumbers, build_topology
@@ -68,6 +71,27 @@ def test_expectations_are_those_of_the_plain_sums(seed, epsilon, size):
     expected = naive_learning.expectation(example, graph, objective.messages, epsilon)
     np.testing.assert_allclose(share.expectation, expected, rtol=1e-7, atol=1e-9 * size)
     np.testing.assert_allclose(share.gradient, example.truth_features() - share.expectation)
+
+
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_of_several_minima_the_first_counts(seed):
+    rng = np.random.default_rng(seed)
+    states, edges = 3, 4
+    bdy1, bdy2 = rng.integers(0, 3, (edges, 2, states)), rng.integers(0, 3, (edges, 4, states**2))
+    sent = [rng.integers(0, 2, (edges, k)).astype(float) for k in (4, states, states)]
+    example = SimpleNamespace(
+        seg=np.empty((0, states)), bdy1=bdy1.astype(float), bdy2=bdy2.astype(np.float32)
+    )
+    costs = naive_learning.edge_costs(example, np.array([0, 1.0, 2.0]))  # ties are frequent
+    costs = costs - sent[1][:, None, :, None] - sent[2][:, None, None, :]
+    expected = []
+    for e in range(edges):
+        label = np.argmin(costs[e].min(axis=(1, 2)) - sent[0][e])
+        a, b = np.unravel_index(np.argmin(costs[e, label]), (states, states))
+        expected.append(naive_learning.edge_features(example, e, label, a, b))
+    found = edge_minima((example.bdy1, example.bdy2, 1.0, 2.0), costs.min(axis=(2, 3)), *sent)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_at_epsilon_zero_the_expectation_is_that_of_a_minimum():

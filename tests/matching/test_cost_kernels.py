@@ -231,3 +231,12 @@ def test_speckles_are_told_by_steps_in_pixels():
         found = disparity.copy()
         census_sgm.drop_speckles(found, DisparityRange(0, 64), 20, step)
         assert np.isnan(found).sum() == unknown
+
+
+@pytest.mark.parametrize("value", [0, 1, 5])
+def test_holes_do_not_save_a_speckle(value):
+    """Not even one of the lowest disparity, whose number is next to that of holes."""
+    disparity = np.full((20, 20), np.nan, np.float32)
+    disparity[8:11, 8:11] = value
+    census_sgm.drop_speckles(disparity, DisparityRange(0, 16), 50, 2)
+    assert np.isnan(disparity).all()

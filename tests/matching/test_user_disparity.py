@@ -29,6 +29,14 @@ def test_negative_values_only_if_meant():
         disparity_from_user(np.full(SIZE, -np.inf), SIZE, allow_negative=True)
 
 
+def test_disparities_reach_up_to_the_width_and_no_further():
+    widest = np.full(SIZE, 4.0)
+    np.testing.assert_array_equal(disparity_from_user(widest, SIZE), widest)
+    widest[1, 2] = 4.01
+    with pytest.raises(InputError, match=r"at most the image's width of 4, got up to 4\.01"):
+        disparity_from_user(widest, SIZE)
+
+
 @pytest.mark.parametrize(
     ("disparity", "valid", "message"),
     [

@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_model
 import naive_moves
 from partition.label_maps import voronoi
 from slanted.images.colour import grey_pair, lab_planes
-from slanted.refinement.rim import redecide_rims, views_of_pair
+from slanted.refinement.rim import COLOUR_FADE, redecide_rims, rim_rule, views_of_pair
 from slanted.refinement.rim_kernels import RimRule, redecide_rows
 from slanted.runtime.threads import thread_limit
 from slanted.settings.refinement import RefinementSettings
@@ -53,6 +54,25 @@ def test_redecided_rims_are_those_of_the_naive_twin(labels, seed):
     for first, last in ((middle, len(labels)), (0, middle)):
         redecide_rows(labels, *case, first, last, found)
     np.testing.assert_array_equal(found, naive_moves.redecide(labels, *case, before))
+
+
+@settings(max_examples=60, deadline=None)
+@given(maps, SEEDS)
+def test_a_pair_is_redecided_with_what_its_planes_show_in_the_right_view(labels, seed):
+    planes, lab, left, right, _, _, _ = random_case(labels, seed)
+    matched, drawn, shown = np.full((3, *labels.shape), np.nan, np.float32)
+    for (y, x), i in np.ndenumerate(labels):
+        drawn[y, x] = naive_moves.plane_at(planes[i], x, y)
+    for (y, x), d in naive_model.right_view(drawn).items():
+        if 0 <= x < labels.shape[1]:
+            shown[y, x] = d
+    rule = RefinementSettings(rim_width=4, rim_difference=4.0)
+    alike = np.exp(-np.arange(766) / COLOUR_FADE)
+    expected = naive_moves.redecide(
+        labels, planes, lab, left, right, shown, alike, rim_rule(rule), matched
+    )
+    found = redecide_rims(labels, planes, matched, lab, (left, right), rule)
+    np.testing.assert_array_equal(found, expected)
 
 
 def edge_scene(seed=3):

@@ -12,7 +12,10 @@ from partition.label_maps import checks, voronoi
 from slanted.errors import InputError
 from slanted.runtime.threads import thread_limit
 from slanted.solver import CountingNumbers, SolverOptions, build_topology, solve
+from slanted.solver.decoder import Decoder
 from slanted.solver.dual import certified_bound
+from slanted.solver.problem import build_problem
+from slanted.solver.sweeps import Sweeper
 from solver.graphs import dual, paper_like, random_tables, small_map
 
 TO_REST = SolverOptions(max_sweeps=1000, progress_tolerance=0.0, gap_tolerance=0.0)
@@ -126,6 +129,36 @@ def test_rules():
         solve(hard, SolverOptions(gap_tolerance=1e6)).sweeps == 20
     )  # the first labelling, good enough
     assert solve(easy, SolverOptions(max_sweeps=0)).sweeps == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+@pytest.mark.parametrize("annealing", [0, 6])
+def test_a_run_stops_at_the_first_check_at_which_the_dual_rose_too_little(epsilon, annealing):
+    graph = random_tables(small_map(7), 3, 7)
+    options = SolverOptions(
+        epsilon, check_every=1, progress_tolerance=1e-4, annealing_sweeps=annealing
+    )
+    solution = solve(graph, options)
+    assert solution.rule == "progress"
+    sweep, dual = solution.trace.sweep, solution.trace.dual
+    rise = np.diff(dual) / np.abs(dual[1:])
+    counted = rise[sweep[1:] > annealing + options.check_every]  # the first that compare one ε
+    assert (counted[:-1] > 1e-4).all()
+    assert counted[-1] <= 1e-4
+    assert len(counted) > 1
+
+
+def test_the_last_messages_are_decoded_if_labellings_are_asked_for():
+    differ = 0
+    for seed in range(10):
+        graph = random_tables(small_map(seed), 3, seed)
+        looking = solve(graph, SolverOptions(max_sweeps=5))  # ends before the first decoding
+        simple = solve(graph, SolverOptions(max_sweeps=5, decode=False))
+        decoder = Decoder(Sweeper(build_problem(graph), build_topology(graph)))
+        assert looking.energy == decoder.decode(looking.messages, 0.0).energy
+        assert simple.energy == decoder.independent(simple.messages, 0.0).energy
+        differ += looking.energy < simple.energy
+    assert differ > 0
 
 
 def test_a_nodes_belief_bounds_the_cost_of_its_other_states():

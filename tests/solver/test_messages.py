@@ -1,6 +1,7 @@
 """Messages: every update is the exact ascent step, and the dual bounds every labelling."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import fsum
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import naive_solver as naive
 from partition.label_maps import voronoi
 from slanted.errors import InputError
-from slanted.solver import CountingNumbers, FactorGraph, topology
+from slanted.solver import CountingNumbers, FactorGraph, SolverOptions, solve, topology
 from slanted.solver.dual import certified_bound, dual_terms
 from slanted.solver.messages import Messages
 from slanted.solver.problem import build_problem
@@ -136,6 +137,33 @@ def test_the_bound_stays_below_when_messages_dwarf_the_costs():
         messages = Messages(**{k: np.full_like(v, 1e9 / 3) for k, v in zeros.items()})
         energy = graph.energy(np.zeros(len(graph.node_costs), int), np.zeros(len(graph.edges), int))
         assert energy - 1.0 <= certified_bound(graph, messages) <= energy
+
+
+@pytest.mark.parametrize("size", [0.1, 1e3, 1e8])
+def test_the_bound_is_at_most_the_exact_one_of_its_messages(size):
+    """However rounding falls: D_0 as it is computed is too high about every other time."""
+    too_high = 0
+    for seed in range(8):
+        graph = some_graph(seed)
+        messages = naive.random_messages(graph, seed, size)
+        exact, bound = naive.exact_bound(graph, messages), certified_bound(graph, messages)
+        assert bound <= exact
+        assert exact - Fraction(bound) <= Fraction(1e-12 * (1 + size))
+        too_high += dual(graph, messages) > exact
+    assert too_high > 0, "no case in which rounding down matters"
+
+
+def test_the_bound_of_a_solution_is_at_most_the_exact_one():
+    once = SolverOptions(max_sweeps=5, check_every=5)  # the only check is that of the last messages
+    too_high = 0
+    for seed in range(12):
+        graph = some_graph(seed)
+        solution = solve(graph, once)
+        exact = naive.exact_bound(graph, solution.messages)
+        assert solution.bound <= exact
+        assert exact - Fraction(solution.bound) <= Fraction(1e-9)
+        too_high += dual(graph, solution.messages) > exact
+    assert too_high > 0, "no case in which rounding down matters"
 
 
 def check_phases(graph):

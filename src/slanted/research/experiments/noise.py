@@ -25,7 +25,7 @@ TRAIN, TEST = 10, 90
 """Numbers of scenes, as in the paper."""
 TRAIN_SEED, TEST_SEED = 1, 0
 WEIGHTS = (1, 2, 3, 5, 8)
-"""Weights of bdy2, jct, crs and col to choose from; seg and bdy1 have 1."""
+"""Weights of bdy2, jct, crs and col to choose from; seg and bdy1 keep those of preset paper."""
 COLUMNS = ("local fit", "ours", "oracle", "wrong", "flattened")
 
 
