@@ -71,8 +71,9 @@ def fuzz(
             draw.choice(corpus), draw.choice(corpus), target.tokens, draw
         )  # fmt: skip
         outcome.executions += 1
+        watched = guided and (bool(queue) or draw.random() < coverage.SHARE)
         try:
-            with coverage if guided else nullcontext():
+            with coverage if watched else nullcontext():
                 used = attempt(target, data)
             outcome.most_megabytes = max(outcome.most_megabytes, round(used.megabytes, 1))
             outcome.most_seconds = max(outcome.most_seconds, round(used.seconds, 2))
@@ -80,7 +81,7 @@ def fuzz(
             outcome.findings.setdefault(str(finding)[:80], data)
             if until_found:
                 break
-        if guided and coverage.is_new and not queue:
+        if watched and coverage.is_new and not queue:
             corpus.append(data)
     outcome.kept, outcome.lines = len(corpus), len(coverage.seen)
     outcome.seconds = time.monotonic() - start
@@ -104,6 +105,9 @@ def _is_ours(code: CodeType) -> bool:
 
 class LineTracer:
     """Records steps from line to line in slanted, by ``sys.settrace``."""
+
+    SHARE = 0.25
+    """How many of the inputs are watched, because that takes up to six times as long."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[CodeType, int, int]] = set()
@@ -145,6 +149,7 @@ class LineTracer:
 class LineMonitor(LineTracer):
     """Records lines by ``sys.monitoring``, which costs nothing for lines seen before."""
 
+    SHARE = 1.0
     TOOL = 4
 
     def _start(self) -> None:

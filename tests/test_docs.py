@@ -17,6 +17,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"python (-m [\w.]+|[\w/.$]+\.py)")
 COMMANDS = {
     "-m fuzz": ["calibration", "--runs", "20", "--seconds", "5"],
+    "-m fuzz.measure": ["dots.toml"],
     "-m slanted": ["--help"],
     "-m slanted.settings.documentation": [],
     "docs/make_pictures.py": ["--smoke"],
