@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -109,7 +110,10 @@ def attempt(target: Target, data: bytes) -> Usage:
 def _check_cause(error: BaseException | None) -> None:
     """Refuse an error that hides that memory ran out; OpenCV has an exception of its own for it."""
     while error is not None:
-        if isinstance(error, MemoryError) or "Failed to allocate" in str(error):
+        # Python's parser of expressions raises a MemoryError for what is nested too deeply.
+        place = traceback.extract_tb(error.__traceback__)[-1].filename
+        is_memory = isinstance(error, MemoryError) and not place.endswith("ast.py")
+        if is_memory or "Failed to allocate" in str(error):
             raise Finding(f"ran out of memory: {type(error).__name__}: {error}"[:500])
         error = error.__cause__ or error.__context__
 

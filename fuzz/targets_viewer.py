@@ -59,7 +59,8 @@ def read_as_request(folder: Path, data: bytes) -> None:
         "client": ("127.0.0.1", 5000),
     }
     status, content = asyncio.run(_ask(scope, body))
-    assert status in ANSWERS, f"status {status} for {first!r}"
+    # 307 leads from a path that ends in a slash to the same without it.
+    assert status in (*ANSWERS, 307), f"status {status} for {first!r}"
     assert b"root:" not in content
     # An address may spell the token in other ways, as %66uzzed-token.
     assert status == 403 or TOKEN in second or b"token=" in unquote_to_bytes(query)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fuzz import bombs
-from fuzz.measure import bounded, measure, measure_file
+from fuzz.measured import bounded, measure, measure_file
 from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs
 from slanted.errors import FileError

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from fuzz.__main__ import main
+from fuzz.command import main
 from fuzz.engine import fuzz
 from fuzz.mutate import VALUES, mutate
 from fuzz.target import Finding, Target, attempt, scratch
@@ -196,7 +196,7 @@ def test_greedy_targets_are_findings():
 
 
 def test_executions_are_counted_over_restarts(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("fuzz.__main__.ROUND_RUNS", 15)
+    monkeypatch.setattr("fuzz.command.ROUND_RUNS", 15)
     log = tmp_path / "log.jsonl"
     for wanted, rounds in ((20, 2), (20, 2), (50, 4)):
         arguments = ["fuzz", "pfm", "--executions", str(wanted), "--log", str(log)]

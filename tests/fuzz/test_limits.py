@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 import pytest
 
-from fuzz.measure import bounded
+from fuzz.measured import bounded
 from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs, output_folder
 from slanted.cli import main
