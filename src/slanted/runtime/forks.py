@@ -8,8 +8,8 @@ thread is in one of these because of slanted: a moment, or the time that one ker
 
 from __future__ import annotations
 
-import concurrent.futures.thread  # noqa: F401  see the end of this file
-import logging  # noqa: F401
+import concurrent.futures.thread
+import logging
 import os
 import sys
 import threading
@@ -24,10 +24,14 @@ LONGEST_SECONDS = 120.0
 """Seconds that a fork waits; what takes longer perhaps waits for the thread that forks."""
 LOOK_SECONDS = 0.001
 """Seconds between looks at the other threads."""
+SWITCH_SECONDS = 1.0
+"""Seconds for which no other thread takes over between the look and the fork."""
 OURS = ("slanted", "lazy_loader")
 """The packages on whose behalf something is imported; the second loads the names of the first."""
 
 _locks: list[Any] = []
+_taken_next: list[Any] = [concurrent.futures.thread._global_shutdown_lock, logging._lock]  # type: ignore[attr-defined]
+"""Locks that Python itself takes for a fork, after our look."""
 _of_thread = threading.local()
 
 
@@ -39,12 +43,17 @@ def held_in_forks(lock: Any) -> Any:
 
 def _before() -> None:
     end = time.monotonic() + LONGEST_SECONDS
-    _of_thread.held, safe = [], False
+    _of_thread.held, _of_thread.interval, safe = [], None, len(sys._current_frames()) == 1
+    if not safe:
+        # Otherwise another thread could begin an import between the look and the fork. A thread
+        # that waits for its turn by the old interval notices the new one when its wait ends.
+        _of_thread.interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        time.sleep(2 * _of_thread.interval)
     while not safe and time.monotonic() < end:
-        # With the locks first: nothing can then begin between the look and the fork.
-        safe = _take_locks(end) and not _others_busy()
+        safe = _take_locks(end) and _can_take_next(end) and not _others_busy()
         if not safe:
-            _after()
+            _release()
             time.sleep(LOOK_SECONDS)
     if not safe:
         warnings.warn(
@@ -66,7 +75,23 @@ def _take_locks(end: float) -> bool:
     return True
 
 
+def _can_take_next(end: float) -> bool:
+    """Wait until Python's own locks are free, so that Python need not wait for them after us."""
+    for lock in _taken_next:
+        if not lock.acquire(timeout=max(0.0, end - time.monotonic())):
+            return False
+        lock.release()
+    return True
+
+
 def _after() -> None:
+    _release()
+    interval = getattr(_of_thread, "interval", None)
+    if interval is not None:
+        sys.setswitchinterval(interval)
+
+
+def _release() -> None:
     # Nothing is held if this module was imported while the fork was under way.
     held: list[Any] = getattr(_of_thread, "held", [])
     while held:
