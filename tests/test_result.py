@@ -40,6 +40,18 @@ def test_what_is_loaded_is_what_was_saved(result, tmp_path):
     assert not (tmp_path / "two" / "boundaries.png").exists()  # needs the left image
 
 
+def test_a_large_result_of_a_blank_wall_is_read(monkeypatch, tmp_path):
+    """Its arrays compress to less than what a folder made to exhaust memory would claim."""
+    left, right = SCENE.left.copy(), SCENE.right.copy()
+    left[:, 50:] = right[:, 30:] = 90
+    settings = slanted.Settings().with_text({"rectification.check": "off"})
+    result = slanted.estimate(left, right, settings)
+    monkeypatch.setattr("slanted.output.result_data.SMALL_RESULT", 1000)
+    result.save(tmp_path)
+    assert (tmp_path / "result.npz").stat().st_size > 13 * result.disparity.size
+    np.testing.assert_array_equal(Result.load(tmp_path).disparity, result.disparity)
+
+
 def test_a_result_with_the_old_names_of_settings_is_read(result, tmp_path):
     result.save(tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())

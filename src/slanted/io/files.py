@@ -106,7 +106,7 @@ def _content_digest(path: Path, _changed: int, _size: int) -> str:
     return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
 
 
-def write_bytes(path: Path | str, data: bytes, *, fsync: bool = False) -> None:
+def write_bytes(path: Path | str, data: bytes | memoryview, *, fsync: bool = False) -> None:
     """Write a file completely or not at all; missing parent directories are created.
 
     With `fsync`, that holds after a power failure too.
