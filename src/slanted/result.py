@@ -137,9 +137,10 @@ class Result(ResultData):
         >>> slanted.Result.load("out").energy == result.energy
         True
         """
+        from slanted.io.replacement import read_settled
         from slanted.output.result_data import read_result
 
-        return cls(**read_result(Path(folder)))
+        return cls(**read_settled(Path(folder), lambda: read_result(Path(folder))))
 
     def summary(self) -> dict[str, Any]:
         """Return what ``slanted run --json`` prints: counts, energy, bound, gap, seconds."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_bytes, read_disparity, read_image
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, TRUTH
-from slanted.io.replacement import complete_replacement
+from slanted.io.replacement import read_settled
 from slanted.output.result_data import check_claims, only_inside, read_record
 from slanted.result import Result
 
@@ -50,7 +50,10 @@ def open_result(folder: Path) -> ResultFolder:
     FileError
         If it is no result, or is damaged.
     """
-    complete_replacement(folder)
+    return read_settled(folder, lambda: _open(folder))
+
+
+def _open(folder: Path) -> ResultFolder:
     if not (folder / RECORD).is_file() or not (folder / ARRAYS).is_file():
         inside = next(iter(sorted(folder.glob(f"*/{ARRAYS}"))), None)
         hint = "make one with slanted run" if inside is None else f"{inside.parent} is one"

@@ -12,6 +12,12 @@ def result_files(output):
     return {str(p.relative_to(output)): p.read_bytes() for p in files if "failures" not in p.parts}
 
 
+def published(output):
+    """When each record was written; those in hidden folders may still be lost."""
+    found = (p for p in output.rglob(PAIR_RECORD) if not p.parent.name.startswith("."))
+    return {p: p.stat().st_mtime_ns for p in found}
+
+
 def leftovers(output):
     """Hidden files and folders: whatever is half-written is one."""
     return [p for p in output.rglob("*") if p.name.startswith(".")]

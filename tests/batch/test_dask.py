@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from batch.cluster import a_scheduler, a_worker
-from batch.results import leftovers, result_files, summary
+from batch.results import leftovers, published, result_files, summary
 from slanted import Settings, estimate
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
@@ -134,7 +134,7 @@ def test_a_scheduler_that_dies_costs_the_command_one_sentence(tmp_path, manifest
     command += ["--max-disparity", "32", "--inference.particles", "4", "--scheduler"]
     with a_cluster(tmp_path, 1) as (address, scheduler, _):
         batch = subprocess.Popen([*command, address], stderr=subprocess.PIPE, text=True)
-        while not list(output.rglob("record.json")):
+        while not published(output):
             assert batch.poll() is None, batch.stderr.read()
             time.sleep(0.01)
         scheduler.send_signal(how)
@@ -147,7 +147,7 @@ def test_a_scheduler_that_dies_costs_the_command_one_sentence(tmp_path, manifest
     assert told[0].startswith("12 pairs, ")
     assert all(re.match(r"\d+/12 many/", line) for line in told[1:-1]), told
     assert not leftovers(output)
-    assert list(output.rglob("record.json"))
+    assert published(output)
 
 
 def test_a_scheduler_that_dies_is_named(tmp_path):

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from batch.results import leftovers, result_files
+from batch.results import leftovers, published, result_files
 from slanted.batch.pairs import Pair, find_pairs
 from slanted.batch.run import run_batch
+from slanted.errors import FileError
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +80,12 @@ def test_a_pair_that_kills_its_workers_is_recorded(manifest, quick, tmp_path, mo
 def test_a_killed_parent_leaves_no_worker_and_is_resumed(manifest, reference, tmp_path):
     output = tmp_path / "out"
     with subprocess.Popen(command(manifest, output, "--workers", "2"), stderr=subprocess.PIPE) as parent:  # fmt: skip
-        until(lambda: len(list(output.rglob("record.json"))) >= 2)
+        until(lambda: len(published(output)) >= 2)
         parent.kill()
-    done = {p: p.stat().st_mtime_ns for p in output.rglob("record.json")}
+    done = published(output)
     workers = {json.loads(p.read_text())["worker"].split(":")[1] for p in done}
     until(lambda: not any(map(is_alive, workers)))
-    done = {p: p.stat().st_mtime_ns for p in output.rglob("record.json")}
+    done = published(output)
     again = subprocess.run(command(manifest, output, "--workers", "1", "--resume", "--json"),
                            capture_output=True, text=True, check=True)  # fmt: skip
     tally = json.loads(again.stdout)
@@ -102,14 +103,14 @@ def test_interrupt_of_a_whole_process_group(manifest, tmp_path):
         command(manifest, output, "--workers", "2"),
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    until(lambda: len(list(output.rglob("record.json"))) >= 1)
+    until(lambda: published(output))
     os.killpg(running.pid, signal.SIGINT)
     said = running.communicate(timeout=600)[1]
     if running.returncode == 0:  # all pairs were done before the signal came
         pytest.skip("the batch was quicker than the interrupt")
     assert running.returncode == 130
     assert "slanted: interrupted" in said
-    kept = len(list(output.rglob("record.json")))
+    kept = len(published(output))
     assert f"\n{kept} of 12 pairs are kept; go on with --resume\n" in said
     assert "Traceback" not in said
     assert (output / "summary.csv").is_file()
@@ -138,7 +139,7 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(manifest, reference, smal
     assert full.returncode == 2
     assert "the disk is full" in full.stderr
     assert "--resume" in full.stderr
-    done = {p.parent.relative_to(output): p.stat().st_mtime_ns for p in output.rglob("record.json")}
+    done = {p.parent.relative_to(output): written for p, written in published(output).items()}
     assert 0 < len(done) < 11  # it stopped, rather than fail with each of the others
     written = result_files(output)
     assert written.items() <= reference.items()  # what is there is whole
@@ -196,7 +197,7 @@ def test_broken_inputs_are_recorded_and_the_rest_goes_on(kitti, quick, tmp_path,
     (tmp_path / "corrupt.png").write_bytes(left.read_bytes()[:-500])
     (tmp_path / "text.png").write_text("no image")
     (tmp_path / "huge.png").write_bytes(png_claiming(2**20, 2**20))
-    (tmp_path / "large.png").write_bytes(png_claiming(22_000, 22_000, 2_000_000))
+    (tmp_path / "large.png").write_bytes(png_claiming(22_000, 22_000, 12_000_000))
     (tmp_path / "other.png").write_bytes(png_claiming(64, 64))
     pairs = [Pair(f"bad/{name}", file, right) for name, (file, _) in broken.items()]
     tally = run_batch([*pairs, *good[:2]], tmp_path / "out", quick, workers=1)
@@ -234,3 +235,9 @@ def test_pipes_and_devices_in_a_manifest_are_failures_not_waited_for(manifest, q
     for name in ("pipe", "zero", "right"):
         failure = json.loads((tmp_path / "out" / "failures" / f"{name}.json").read_text())
         assert "device or pipe" in failure["error"]
+
+
+def test_a_pipe_in_the_place_of_the_marker_is_refused(manifest, quick, tmp_path):
+    os.mkfifo(tmp_path / "batch.lock")
+    with pytest.raises(FileError, match="expected the marker of a batch"):
+        run_batch(find_pairs(manifest), tmp_path, quick, workers=1, resume=True)

@@ -142,7 +142,7 @@ def test_plain_pixels_may_be_split_anywhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", ["a.b.c.d = 1", f"'x.y' = '{'a.' * 40}'", f"a = [{'0.5,' * 99}]", f"# {'a. ' * 10}"]
+    "text", ["a.b.c.d = 1", f"'x.y' = '{'a.' * 40}'", f"a = [{'0.5,' * 99}]", f"# {'a. ' * 40}"]
 )
 def test_usual_keys_and_values_are_read(tmp_path, text):
     (tmp_path / "a.toml").write_text(text)
@@ -174,7 +174,7 @@ def test_manifests_of_too_many_pairs(tmp_path, monkeypatch):
 
 def test_summaries_of_too_many_pairs(tmp_path):
     (tmp_path / "summary.jsonl").write_bytes(b'{"name":"a","status":""}\n' * 640_000)
-    with bounded(megabytes=60), pytest.raises(FileError, match=f"more than {MOST_PAIRS} pairs"):
+    with bounded(megabytes=60), pytest.raises(FileError, match=f"at most {MOST_PAIRS} pairs"):
         read_summary(tmp_path)
 
 
@@ -250,7 +250,7 @@ def test_files_larger_than_memory(tmp_path):
     with (tmp_path / "large.png").open("wb") as file:
         file.truncate(2**43)
     for read in (read_bytes, read_image, read_disparity, describe):
-        with bounded(), pytest.raises(FileError, match="of at most 8589934592 bytes"):
+        with bounded(), pytest.raises(FileError, match="of at most 17179869184 bytes"):
             read(tmp_path / "large.png")
 
 

@@ -179,8 +179,8 @@ def test_a_fork_does_not_wait_for_ever(blocked, monkeypatch):
 
 
 def test_our_locks_are_free_in_the_child(monkeypatch):
-    monkeypatch.setattr(forks, "_locks", [])
-    lock = forks.held_in_forks(threading.Lock())
+    monkeypatch.setattr(forks, "_must_be_free", [])
+    lock = forks.free_in_forks(threading.Lock())
     holding, let_go = threading.Event(), threading.Event()
 
     def hold():

@@ -73,17 +73,15 @@ def is_whole(record: dict[str, Any], folder: Path) -> bool:
     After a power failure a file may exist without its content. Records of early versions have
     sizes instead of digests, which do not tell; their results count as torn.
     """
-    return all(file_digest(folder / name) == known for name, known in record["files"].items())
+    files = record["files"].items()
+    return all(known and file_digest(folder / name) == known for name, known in files)
 
 
 def count_kept(output: Path, names: Sequence[str], settings: Settings) -> int:
-    """Return how many complete results were made with these settings."""
+    """Return how many results were made with these settings, without reading all of them."""
     asked = settings_digest(settings)
-    found = [(output / name, read_record(output / name)) for name in names]
-    return sum(
-        record is not None and record.get("settings") == asked and is_whole(record, folder)
-        for folder, record in found
-    )
+    found = (read_record(output / name) for name in names)
+    return sum(record is not None and record.get("settings") == asked for record in found)
 
 
 @contextmanager

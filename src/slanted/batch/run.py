@@ -15,7 +15,7 @@ from slanted.batch.memory import largest_pair
 from slanted.batch.pairs import Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
-from slanted.io.locks import try_lock
+from slanted.io.locks import try_lock, unlock
 from slanted.io.names import BATCH_MARKER
 from slanted.io.replacement import remove_partial
 from slanted.runtime.memory import available_bytes, workers_that_fit
@@ -254,6 +254,10 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
             f"--output: {output} holds a batch already; add --resume to go on with it, or name "
             "another folder"
         )
+    if (output / BATCH_MARKER).exists() and not (output / BATCH_MARKER).is_file():
+        raise FileError(
+            output / BATCH_MARKER, "expected the marker of a batch; name another folder"
+        )
     try:
         output.mkdir(parents=True, exist_ok=True)
         # Opened, not replaced as files are elsewhere, because the lock belongs to this file.
@@ -269,6 +273,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
             yield
         finally:
             _leave_no_empty_batch(output)
+            unlock(marker.fileno())
 
 
 def _leave_no_empty_batch(output: Path) -> None:

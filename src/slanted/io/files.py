@@ -22,7 +22,7 @@ PARTIAL = ".partial"
 """Part of the name of what is being written; what a killed process leaves is known by it."""
 KEPT_DIGESTS = 1024
 """Digests of files that are remembered; a batch may have millions of files."""
-LARGEST_FILE = 2**33
+LARGEST_FILE = 2**34
 """Bytes; an image of `MAX_PIXELS` takes half as many, and sparse files claim terabytes."""
 
 
@@ -106,7 +106,7 @@ def _content_digest(path: Path, _changed: int, _size: int) -> str:
     return hashlib.sha256(read_bytes(path, may_be_empty=True)).hexdigest()[:24]
 
 
-def write_bytes(path: Path | str, data: bytes | memoryview, *, fsync: bool = False) -> None:
+def write_bytes(path: Path | str, data: bytes, *, fsync: bool = False) -> None:
     """Write a file completely or not at all; missing parent directories are created.
 
     With `fsync`, that holds after a power failure too.

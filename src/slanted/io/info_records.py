@@ -13,7 +13,7 @@ from typing import Any
 from slanted.errors import FileError
 from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SEGMENTS, SUMMARY_TABLE
-from slanted.io.replacement import complete_replacement
+from slanted.io.replacement import is_being_replaced
 from slanted.io.tables import table_rows, text_lines
 from slanted.io.texts import load_json
 
@@ -72,8 +72,12 @@ def is_page(data: bytes) -> bool:
 
 def describe_folder(path: Path) -> dict[str, object]:
     """Describe the folder of a result, of a batch or of segments."""
-    complete_replacement(path)
     folder: dict[str, object] = {"format": "folder"}
+    if is_being_replaced(path):
+        return folder | {
+            "meaning": "result of slanted that a run is replacing, or was stopped while it did; "
+            "the next run or `slanted view` completes it"
+        }
     if (path / RECORD).is_file():
         folder["meaning"] = "result of slanted; `slanted view` shows it"
         return folder | _numbers(_record(path / RECORD))

@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody is locked out
+    fcntl = None  # type: ignore[assignment]
+
 POLL_SECONDS = 0.05
 
 
@@ -19,6 +24,9 @@ def locked_folder(folder: Path, wait_seconds: float = 0) -> Iterator[bool]:
     The lock is on the folder itself, so no file is left behind. Where the file system has no locks,
     as on some network drives, nobody is locked out.
     """
+    if fcntl is None:
+        yield True
+        return
     deadline = time.monotonic() + wait_seconds
     while True:
         file = os.open(folder, os.O_RDONLY)
@@ -31,21 +39,29 @@ def locked_folder(folder: Path, wait_seconds: float = 0) -> Iterator[bool]:
                 yield False
                 return
         finally:
+            unlock(file)
             os.close(file)
         time.sleep(POLL_SECONDS)
 
 
 def try_lock(file: int) -> bool:
-    """Lock an open file until it is closed or this process ends; False if another has the lock."""
-    try:
-        import fcntl
-    except ImportError:  # not on this platform
+    """Lock an open file until it is unlocked or this process ends; False if another has it."""
+    if fcntl is None:
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
     return True
+
+
+def unlock(file: int) -> None:
+    """Unlock a file; closing it is not enough if a forked process has it too."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_UN)
+        except OSError:  # the file system has no locks
+            return
 
 
 def _is_at(file: int, folder: Path) -> bool:

@@ -14,14 +14,15 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from slanted.errors import FileError
 from slanted.io.files import PARTIAL, make_directories, remove_empty
 from slanted.io.locks import locked_folder
-from slanted.io.names import PAIR_RECORD, RECORD
+from slanted.io.names import FOLDER_FILES, PAIR_RECORD, RECORD
 from slanted.io.texts import read_json_object
 
 REPLACING = ".replacing"
@@ -29,10 +30,12 @@ STALE = "stale.json"
 """Beside the new files: the names of the old ones to remove."""
 WAIT_SECONDS = 10
 """Longest wait for another process that is moving files, which takes it milliseconds."""
+MOST_READS = 5
 _HIDDEN = re.compile(r"\.[0-9a-f]{12}\.(partial|replacing)")
 _HIDDEN_FILE = re.compile(r"\..*\.[0-9a-f]{12}\.partial(\.[^.]*)?")
 _LAST = (RECORD, PAIR_RECORD)
 """Moved last, and removed first: a folder that holds them is complete."""
+_Read = TypeVar("_Read")
 
 
 @contextmanager
@@ -47,21 +50,20 @@ def own_folder(folder: Path) -> Iterator[None]:
         If the folder cannot be created, or another process is writing to it.
     """
     created: list[Path] = []
-    try:
+    with _file_errors(folder):
         make_directories(folder, created)
-        with locked_folder(folder) as is_mine:
-            if not is_mine:
-                raise FileError(
-                    folder, "another run is writing to this folder; wait for it, or name another"
-                )
-            try:
+    with locked_folder(folder) as is_mine:
+        if not is_mine:
+            raise FileError(
+                folder, "another run is writing to this folder; wait for it, or name another"
+            )
+        try:
+            with _file_errors(folder):
                 _complete_all(folder)
                 remove_partial(folder)
-                yield
-            finally:
-                remove_empty(created)
-    except OSError as error:
-        raise FileError(folder, f"cannot be written to ({error.strerror})") from error
+            yield
+        finally:
+            remove_empty(created)
 
 
 @contextmanager
@@ -83,17 +85,22 @@ def replaced_files(
     """
     staging = (inside or folder) / f".{uuid.uuid4().hex[:12]}{PARTIAL}"
     try:
-        staging.mkdir()
+        with _file_errors(folder):
+            staging.mkdir()
         yield staging
-        _publish(staging, folder, set(stale), fsync)
-    except OSError as error:
-        raise FileError(folder, f"cannot be written to ({error.strerror})") from error
+        with _file_errors(folder):
+            _publish(staging, folder, set(stale), fsync)
     except FileError as error:
         if not error.path.is_relative_to(staging):
             raise
         raise FileError(folder / error.path.name, error.problem) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def is_being_replaced(folder: Path) -> bool:
+    """Return whether a process is replacing files of a folder, or was killed while it did."""
+    return bool(_hidden(folder, REPLACING))
 
 
 def complete_replacement(folder: Path) -> None:
@@ -104,7 +111,7 @@ def complete_replacement(folder: Path) -> None:
     FileError
         If that is not possible, as in a folder that cannot be written to.
     """
-    if not _hidden(folder, REPLACING):
+    if not is_being_replaced(folder):
         return
     try:
         with locked_folder(folder, WAIT_SECONDS) as is_mine:
@@ -121,6 +128,25 @@ def complete_replacement(folder: Path) -> None:
     )
 
 
+def read_settled(folder: Path, read: Callable[[], _Read]) -> _Read:
+    """Return what `read` returns of a result, all of which was there at one time.
+
+    Another process may replace the result meanwhile; then it is read again.
+    """
+    for _ in range(MOST_READS):
+        complete_replacement(folder)
+        before = _identity(folder)
+        try:
+            found = read()
+        except FileError:
+            if before == _identity(folder) and not is_being_replaced(folder):
+                raise
+        else:
+            if before == _identity(folder):
+                return found
+    raise FileError(folder, "is replaced again and again; wait for the runs that write to it")
+
+
 def remove_partial(folder: Path) -> None:
     """Remove what killed processes left half-written; only for the owner of the folder."""
     for left in _hidden(folder, PARTIAL):
@@ -129,6 +155,25 @@ def remove_partial(folder: Path) -> None:
         for file in folder.iterdir():
             if _HIDDEN_FILE.fullmatch(file.name) and file.is_file():
                 file.unlink()
+
+
+@contextmanager
+def _file_errors(folder: Path) -> Iterator[None]:
+    """Turn the operating system's errors into one of the user's folder."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise FileError(folder, f"cannot be written to ({why})") from error
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return what changes when a result is replaced."""
+    try:
+        found = (folder / RECORD).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _hidden(folder: Path, suffix: str) -> list[Path]:
@@ -179,25 +224,31 @@ def _complete_all(folder: Path) -> None:
 
 def _complete(folder: Path, decided: Path) -> None:
     """Remove stale files and move the new ones; may have been begun by another process."""
-    new = sorted(file.name for file in decided.iterdir() if file.name != STALE)
-    stale = _stale_names(decided) if (decided / STALE).exists() else []
-    for name in (*(name for name in _LAST if name in new), *stale):
-        (folder / name).unlink(missing_ok=True)
-    for name in sorted(new, key=lambda name: name in _LAST):
+    new = {file.name for file in decided.iterdir()} - {STALE}
+    if not new <= FOLDER_FILES:  # a stranger's, who would have us replace the user's files
+        return
+    for name in (*(name for name in _LAST if name in new), *_stale_names(decided)):
+        if not (folder / name).is_dir():
+            (folder / name).unlink(missing_ok=True)
+    for name in sorted(new, key=lambda name: (name in _LAST, name)):
         (decided / name).replace(folder / name)
     (decided / STALE).unlink(missing_ok=True)
     decided.rmdir()
 
 
 def _stale_names(decided: Path) -> list[str]:
-    """Return the names of the old files to remove, which are never paths to somewhere else."""
-    names = read_json_object(decided / STALE).get("stale")
-    plain = (name for name in names or () if isinstance(name, str) and Path(name).name == name)
-    return [name for name in plain if name not in ("", "..") and "\0" not in name]
+    """Return the names of the old files to remove, none of which is the user's."""
+    try:
+        names = read_json_object(decided / STALE).get("stale")
+    except FileError:  # missing, or torn by a power failure
+        return []
+    return [name for name in names if name in FOLDER_FILES] if isinstance(names, list) else []
 
 
 def _fsync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder
+        return
+    file = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(file)
     finally:

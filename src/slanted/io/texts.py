@@ -28,10 +28,13 @@ DEEPEST = 64
 MOST_PARTS = 16
 """Parts of a TOML key, such as ``model.weights.seg``; no setting has more than three."""
 
+MOST_DOTS = 1000
+"""Dots in a line of TOML, lest quotation marks of several lines hide a key from the scan."""
+
 # Quantifiers are possessive (++), so that no text makes the search go back.
 _JSON_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _KEY_PART = r"""(?:[\w-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+')"""
-_TOML_KEYS = re.compile(rf"{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART})*+")
+_TOML_KEYS = re.compile(rf"\#[^\n]*+|{_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART})*+")
 
 
 def read_toml(path: Path | str, expected: str = "settings in TOML") -> dict[str, Any]:
@@ -86,8 +89,11 @@ def load_json(text: str | bytes) -> Any:
 
 
 def _load_toml(text: str) -> Any:
+    if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {MOST_DOTS} dots")
     for found in _TOML_KEYS.finditer(text):
-        if found[0].count(".") >= MOST_PARTS and _parts(found[0]) > MOST_PARTS:
+        is_comment = found[0].startswith("#")
+        if found[0].count(".") >= MOST_PARTS and not is_comment and _parts(found[0]) > MOST_PARTS:
             raise ValueError(f"a key has more than {MOST_PARTS} parts")
     try:
         return tomllib.loads(text)

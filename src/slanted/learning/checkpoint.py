@@ -23,7 +23,6 @@ from slanted.errors import FileError, InputError
 from slanted.io.arrays import StoredArrays
 from slanted.io.files import write_bytes
 from slanted.io.image_header import MAX_PIXELS
-from slanted.io.replacement import remove_partial
 from slanted.io.texts import read_json_object
 from slanted.learning.owner import Arrays
 
@@ -72,7 +71,6 @@ class Checkpoint:
         FileError
             If it cannot be read.
         """
-        remove_partial(self.folder)
         if not (self.folder / STEPS).exists():
             return []
         there = self._read(RUN)

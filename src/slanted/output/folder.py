@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,17 +23,19 @@ from slanted.io import (
 from slanted.io.arrays import encode_npy
 from slanted.io.disparity import KITTI_LIMIT
 from slanted.io.names import (
+    ALWAYS,
     ARRAYS,
-    EXPORTS,
     LEFT,
+    OPTIONAL,
     RECORD,
     RIGHT,
     SEGMENTS,
     SETTINGS,
     TRUTH,
     TRUTH_PICTURE,
+    UCM,
 )
-from slanted.io.replacement import own_folder, replaced_files
+from slanted.io.replacement import complete_replacement, own_folder, replaced_files
 from slanted.output.charts import draw_picture, energy_chart
 from slanted.output.legends import with_legend
 from slanted.output.mesh import LEAST_DISPARITY
@@ -48,7 +50,7 @@ from slanted.output.pictures import (
     grey_image,
     planes_legend,
 )
-from slanted.output.result_data import encode_arrays, json_text, summarise
+from slanted.output.result_data import json_text, summarise, write_arrays
 from slanted.output.result_fields import ResultData
 
 if TYPE_CHECKING:
@@ -57,18 +59,6 @@ if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.io import Calibration
     from slanted.settings import Settings
-
-ALWAYS = ("disparity.pfm", "disparity.npy", "disparity_colour.png", SETTINGS)
-"""Files that every run writes, beside its record."""
-OPTIONAL = (
-    *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
-    *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
-    *("disparity_filled_colour.png", SEGMENTS, ARRAYS, "planes_colour.png"),
-    *("confidence_colour.png", "energy.png", "error.png", "matched_error.png", "overview.png"),
-    *(LEFT, RIGHT, TRUTH, TRUTH_PICTURE),
-    *(file for files in EXPORTS.values() for file in files),
-)
-"""Files that only some runs write; one left by an earlier run would not match the new result."""
 
 
 def check_folder(folder: Path) -> None:
@@ -88,15 +78,24 @@ def check_folder(folder: Path) -> None:
 def check_result_folder(folder: Path) -> None:
     """Raise a FileError if a result cannot be written there, or would replace other files."""
     check_folder(folder)
-    if not folder.is_dir() or (folder / RECORD).exists():
-        return
-    taken = [name for name in (*ALWAYS, *OPTIONAL) if (folder / name).is_file()]
+    if folder.is_dir():
+        complete_replacement(folder)
+        _refuse_files_of_others(folder, () if (folder / RECORD).exists() else _files_there(folder))
+
+
+def _files_there(folder: Path) -> set[str]:
+    """Return the names of files in a folder that a result could replace."""
+    return {name for name in (RECORD, *ALWAYS, *OPTIONAL) if (folder / name).is_file()}
+
+
+def _refuse_files_of_others(folder: Path, names: Iterable[str]) -> None:
+    taken = sorted(names)
     if taken:
         others = f" and {len(taken) - 2} more" if len(taken) > 2 else ""
         raise FileError(
             folder,
             "expected a new folder or that of an earlier result, but it holds files that would be "
-            f"replaced ({', '.join(taken[:2])}{others}) and no {RECORD}; name another folder",
+            f"replaced ({', '.join(taken[:2])}{others}) and that no run wrote; name another folder",
         )
 
 
@@ -115,11 +114,14 @@ def whole_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
     fsync
         The setting of that name.
     """
-    check_result_folder(folder)
+    check_folder(folder)
     with own_folder(folder):
-        check_result_folder(folder)  # another run may have ended meanwhile
-        with replaced_files(folder, stale_files(folder), fsync=fsync) as staging:
+        check_result_folder(folder)
+        before = _files_there(folder)
+        stale = before & set(stale_files(folder))
+        with replaced_files(folder, stale, fsync=fsync) as staging:
             yield staging
+            _refuse_files_of_others(folder, _files_there(folder) - before)
 
 
 @contextmanager
@@ -131,7 +133,7 @@ def segments_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
             raise FileError(
                 folder, "expected a folder for segments, got that of a result; name another folder"
             )
-        with replaced_files(folder, ("ucm.png",), fsync=fsync) as staging:
+        with replaced_files(folder, (UCM,), fsync=fsync) as staging:
             yield staging
 
 
@@ -181,7 +183,7 @@ def write_result(
         colours = grey_image(disparity.shape) if left is None else left
         points = point_cloud(disparity, colours, calibration, LEAST_DISPARITY)
         write_ply(folder / "cloud.ply", *points)
-    write_bytes(folder / ARRAYS, encode_arrays(result))
+    write_arrays(folder / ARRAYS, result)
     result.settings.save(folder / SETTINGS)
     record = {**summarise(result), "inputs": inputs or {}}
     record["calibration"] = None if calibration is None else dataclasses.asdict(calibration)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import math
 from pathlib import Path
@@ -15,9 +14,9 @@ from slanted import __version__
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
 from slanted.io.arrays import StoredArrays
+from slanted.io.files import atomic_path
 from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
-from slanted.io.replacement import complete_replacement
 from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ BYTES_A_PIXEL = 40
 SMALL_RESULT, FILE_BYTES_A_PIXEL = 2**21, 4.5
 """Pixels that any result may have, and the bytes per pixel that its files have if it has more.
 
-Larger ones are not compressed, so that their arrays alone have 13 bytes per pixel.
-Compressed, those of a blank wall had 2.
+Larger ones are not compressed, so that their arrays alone have 13 bytes per pixel. When compressed,
+the arrays of a blank wall took 2.
 """
 FEW_SEGMENTS, FILE_BYTES_A_SEGMENT = 2**16, 128
 """The same for segments, whose histograms and planes alone take hundreds of bytes each."""
@@ -85,33 +84,32 @@ def summarise(result: ResultData) -> dict[str, Any]:
     }
 
 
-def encode_arrays(result: ResultData) -> memoryview:
-    """Return as NPZ the arrays that everything else can be computed from."""
+def write_arrays(path: Path, result: ResultData) -> None:
+    """Write as NPZ the arrays that everything else can be computed from."""
     inference = result.inference
-    stream = io.BytesIO()
     is_small = result.disparity.size <= SMALL_RESULT and result.regions.count <= FEW_SEGMENTS
     save = np.savez_compressed if is_small else np.savez
     optional: dict[str, Any] = (
         {} if result.pixel_weights is None else {"weights": result.pixel_weights}
     )
-    save(
-        stream,
+    arrays = {
         **optional,
-        matched=result.matched,
-        segments=result.regions.label_image,
-        planes=inference.planes,
-        labels=inference.labels,
-        initial_planes=inference.initial_planes,
-        confidence=inference.confidence,
+        "matched": result.matched,
+        "segments": result.regions.label_image,
+        "planes": inference.planes,
+        "labels": inference.labels,
+        "initial_planes": inference.initial_planes,
+        "confidence": inference.confidence,
         # These follow from the others and are written for users; only the last two are read back.
-        disparity=result.disparity,
-        occluded=result.occluded,
-        edges=result.regions.edges,
-        centres=result.regions.centre,
-        histograms=np.asarray(result.regions.histograms),
-        chi_squared=np.asarray(result.regions.chi_squared),
-    )
-    return stream.getbuffer()
+        "disparity": result.disparity,
+        "occluded": result.occluded,
+        "edges": result.regions.edges,
+        "centres": result.regions.centre,
+        "histograms": np.asarray(result.regions.histograms),
+        "chi_squared": np.asarray(result.regions.chi_squared),
+    }
+    with atomic_path(path) as temporary:
+        save(temporary, **arrays)
 
 
 def read_result(folder: Path) -> dict[str, Any]:
@@ -123,7 +121,6 @@ def read_result(folder: Path) -> dict[str, Any]:
     from slanted.regions import build_regions
     from slanted.settings import Settings
 
-    complete_replacement(folder)
     only_inside(folder, ARRAYS, RECORD, SETTINGS)
     record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)

@@ -14,7 +14,7 @@ from slanted.errors import FileError, plural
 from slanted.images.checks import check_image
 from slanted.images.colour import as_rgb8
 from slanted.io import read_bytes, read_image
-from slanted.io.names import BATCH_MARKER, SUMMARY_LINES
+from slanted.io.names import BATCH_MARKER, SUMMARY_LINES, SUMMARY_TABLE
 from slanted.io.tables import text_lines
 from slanted.io.texts import load_json
 from slanted.output import html
@@ -56,7 +56,11 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
     try:
         rows = [load_json(line) for line in islice(text_lines(read_bytes(file)), MOST_PAIRS + 1)]
         if len(rows) > MOST_PAIRS:
-            raise ValueError(f"more than {MOST_PAIRS} pairs")
+            raise FileError(
+                file,
+                f"expected at most {MOST_PAIRS} pairs, which is all that a page can show, got more;"
+                f" read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
+            )
         if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
             return rows
         raise ValueError("a pair without name or status")
@@ -97,7 +101,7 @@ def _cells(
     for row in rows:
         progress(row["name"])
         place = folder / row["name"]
-        if os.path.lexists(place):  # following links takes time, which nothing is worth
+        if os.path.lexists(place):  # a missing folder has no links to check, which is slow
             place = output_folder(folder, row["name"])  # refuses names that lead out of it
         told = [str(row[key]) for key in ("error", "warnings") if row.get(key)]
         numbers = ((row.get(name), text) for name, text in NUMBERS.items())

@@ -58,7 +58,7 @@ class Connection(H11Protocol):  # type: ignore[misc]
         self._timer = self.loop.call_later(LOOK_SECONDS, self._look)
 
     def _make_room(self) -> None:
-        """If there are too many, close that which has gone without a request for longest."""
+        """If there are too many, close the one that has been idle for longest."""
         alive = [one for one in self.connections if not one.transport.is_closing()]
         if len(alive) > MOST_CONNECTIONS:
             idle = [one for one in alive if (one._what_is_awaited() or "-")[0] == "request"]
