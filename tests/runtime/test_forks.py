@@ -179,8 +179,8 @@ def test_a_fork_does_not_wait_for_ever(blocked, monkeypatch):
 
 
 def test_our_locks_are_free_in_the_child(monkeypatch):
-    monkeypatch.setattr(forks, "_locks", [])
-    lock = forks.held_in_forks(threading.Lock())
+    monkeypatch.setattr(forks, "_must_be_free", [])
+    lock = forks.free_in_forks(threading.Lock())
     holding, let_go = threading.Event(), threading.Event()
 
     def hold():
@@ -198,3 +198,21 @@ def test_our_locks_are_free_in_the_child(monkeypatch):
     assert os.waitpid(child, 0)[1] == 0
     thread.join()
     assert lock.acquire(blocking=False)
+
+
+def test_forks_of_two_threads_leave_python_as_it_was():
+    before, codes = sys.getswitchinterval(), []
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        codes.append(os.waitpid(child, 0)[1])
+
+    threads = [threading.Thread(target=fork) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * 8
+    assert sys.getswitchinterval() == before

@@ -18,12 +18,12 @@ from slanted.io.arrays import decode_npy, encode_npy
 from slanted.io.containers import read_header
 from slanted.io.files import read_bytes, write_bytes
 from slanted.io.image_header import ImageHeader
-from slanted.runtime.forks import held_in_forks
+from slanted.runtime.forks import free_in_forks
 
 WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 
 _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
-_LOG_LEVEL_LOCK = held_in_forks(threading.Lock())
+_LOG_LEVEL_LOCK = free_in_forks(threading.Lock())
 _LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
 _SILENT = 0
 
