@@ -198,3 +198,21 @@ def test_our_locks_are_free_in_the_child(monkeypatch):
     assert os.waitpid(child, 0)[1] == 0
     thread.join()
     assert lock.acquire(blocking=False)
+
+
+def test_forks_of_two_threads_leave_python_as_it_was():
+    before, codes = sys.getswitchinterval(), []
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        codes.append(os.waitpid(child, 0)[1])
+
+    threads = [threading.Thread(target=fork) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * 8
+    assert sys.getswitchinterval() == before
