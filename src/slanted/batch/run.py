@@ -176,8 +176,11 @@ class _Loop:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the summary: pairs that have ended, and pairs that still wait."""
-        waiting = ({"name": p.name, "left": str(p.left), "right": str(p.right), "status": "waiting"}
-                   for p in self.pairs.values())  # fmt: skip
+        waiting = (
+            {"name": p.name, "left": str(p.left.absolute()), "right": str(p.right.absolute()),
+             "status": "waiting"}
+            for p in self.pairs.values()
+        )  # fmt: skip
         return [self._rows.get(row["name"]) or records.row_of(row) for row in waiting]
 
     def _begin(self, name: str, backend: Backend) -> Job:
