@@ -67,7 +67,9 @@ def soak_runs(count: int) -> dict[str, Any]:
 def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
     half = readings[len(readings) // 2 :]
     memory = [reading["rss_kilobytes"] for reading in half]
-    slope = float(np.polyfit(np.arange(len(half)), memory, 1)[0])
+    # A worker of a small batch may have ended a pair or two, which tell nothing.
+    enough = len(half) >= 4
+    slope = float(np.polyfit(np.arange(len(half)), memory, 1)[0]) if enough else 0.0
     early, last = readings[len(readings) // 10], readings[-1]
     return {
         "count": len(readings),
@@ -76,7 +78,7 @@ def _growth(readings: list[dict[str, int]]) -> dict[str, Any]:
         "middle": half[0],
         "last": last,
         "grows": slope > MOST_KILOBYTES_A_RUN
-        or any(last[name] > early[name] for name in ("threads", "files")),
+        or (enough and any(last[name] > early[name] for name in ("threads", "files"))),
     }
 
 
