@@ -1,6 +1,8 @@
 """What a batch left on disk."""
 
 import csv
+import os
+from pathlib import Path
 
 from slanted.io.names import PAIR_RECORD
 
@@ -13,9 +15,13 @@ def result_files(output):
 
 
 def published(output):
-    """When each record was written; those in hidden folders may still be lost."""
-    found = (p for p in output.rglob(PAIR_RECORD) if not p.parent.name.startswith("."))
-    return {p: p.stat().st_mtime_ns for p in found}
+    """When each record was written; those in hidden folders, which come and go, are not there yet."""
+    found = {}
+    for place, folders, files in os.walk(output):  # unlike rglob, it bears folders that vanish
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        if PAIR_RECORD in files:
+            found[Path(place, PAIR_RECORD)] = Path(place, PAIR_RECORD).stat().st_mtime_ns
+    return found
 
 
 def leftovers(output):
