@@ -1,6 +1,7 @@
 """What all tests share: kernels that are compiled once, a tiny dataset, and real data."""
 
 import os
+import signal
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +13,11 @@ settings.register_profile(
     "slanted", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("slanted")
+
+# A shell starts what runs in its background (`pytest &`) with Ctrl-C ignored, and children inherit
+# that: tests that interrupt a child would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
