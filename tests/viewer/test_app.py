@@ -88,7 +88,7 @@ def test_the_state_tells_what_there_is(client):
     described = client.get("/api/frames/0-0").json()
     names = [layer["name"] for layer in described["layers"]]
     assert names[:5] == ["image", "disparity", "labels", "segments", "planes"]
-    assert {"confidence", "error", "truth"} <= set(names) <= set(KINDS)
+    assert {"margins", "error", "truth"} <= set(names) <= set(KINDS)
     assert all(layer["legend"]["title"] for layer in described["layers"])
 
 
@@ -285,7 +285,7 @@ def test_a_run_changes_what_is_shown_and_keeps_its_iterations(client):
     assert (values["segmentation.count"], values["model.weights.bdy2"]) == (20, 10.5)
     assert client.get("/api/frames/0-0").status_code == 404  # its place was taken
     first = client.get("/api/frames/1-0").json()
-    assert "confidence" not in [layer["name"] for layer in first["layers"]]
+    assert "margins" not in [layer["name"] for layer in first["layers"]]
     shapes = {client.get(f"/api/frames/{frame['key']}/mesh").content for frame in frames}
     assert len(shapes) > 2
 

@@ -192,7 +192,7 @@ def finish(tab, run, status):
 def test_the_page_shows_all_layers_and_three_dimensions(page):
     layers = [button.inner_text() for button in page.locator("#layers button").all()]
     assert layers[:4] == ["image", "disparity", "labels", "segments"]
-    assert {"confidence", "error"} <= set(layers)
+    assert {"margins", "error"} <= set(layers)
     shown = set()
 
     def is_new():

@@ -47,7 +47,8 @@ CAPTIONS = {
     "segments_colour.png": "Segments and the junctions where they meet.",
     "planes_colour.png": "Planes: the colour is the direction in which a plane comes nearer; grey "
     "is level.",
-    "confidence_colour.png": "Confidence: what another plane would cost; dark is doubtful.",
+    "confidence_colour.png": "Confidence of each pixel or, if there is none, margins of segments; "
+    "dark is doubtful.",
 }
 """Pictures of a pair, in order, with their captions."""
 ENERGY_CAPTION = (

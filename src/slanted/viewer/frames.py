@@ -122,7 +122,7 @@ def _state(result: Result, snapshot: Snapshot) -> Result:
         result.inference,
         planes=snapshot.planes,
         labels=snapshot.labels,
-        confidence=np.full(snapshot.regions.count, np.inf),
+        margins=np.full(snapshot.regions.count, np.inf),
     )
     return replace(
         result,
@@ -130,4 +130,7 @@ def _state(result: Result, snapshot: Snapshot) -> Result:
         occluded=hidden_pixels(disparity),
         regions=snapshot.regions,
         inference=inference,
+        confidence=None,
+        deviation=None,
+        sky=None,
     )

@@ -24,11 +24,13 @@ from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
     colour_error,
+    colour_margins,
     colour_planes,
     confidence_legend,
     disparity_legend,
     error_legend,
     jpeg,
+    margins_legend,
     planes_legend,
 )
 from slanted.viewer.cache import Cache
@@ -63,8 +65,10 @@ class Layer:
 def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
     """Return the layers that a frame has, in the order in which the page shows them."""
     names = ["image", "disparity", "labels", "segments", "planes"]
-    if frame.is_final and np.isfinite(frame.result.confidence).any():
+    if frame.result.confidence is not None:
         names.append("confidence")
+    elif frame.is_final and np.isfinite(frame.result.margins).any():
+        names.append("margins")
     if scene.truth is not None:
         names += ["error", "truth"]
     return tuple(names)
@@ -100,6 +104,12 @@ def _truth(scene: Scene) -> NDArray[np.float32]:
     return scene.truth
 
 
+def _confidence(frame: Frame) -> NDArray[np.float32]:
+    if frame.result.confidence is None:
+        raise InputError("confidence: expected a result with a confidence, got one without")
+    return frame.result.confidence
+
+
 @dataclass(frozen=True)
 class _Kind:
     """How a layer is painted, and its legend."""
@@ -129,10 +139,12 @@ KINDS = {
         lambda scene, frame: planes_legend(),
     ),
     "confidence": _Kind(
-        lambda scene, frame: Layer(
-            colour_confidence(frame.result.regions, frame.result.confidence)
-        ),
-        lambda scene, frame: confidence_legend(frame.result.confidence),
+        lambda scene, frame: Layer(colour_confidence(_confidence(frame))),
+        lambda scene, frame: confidence_legend(),
+    ),
+    "margins": _Kind(
+        lambda scene, frame: Layer(colour_margins(frame.result.regions, frame.result.margins)),
+        lambda scene, frame: margins_legend(frame.result.margins),
     ),
     "error": _Kind(
         lambda scene, frame: Layer(colour_error(frame.result.disparity, _truth(scene))),

@@ -68,7 +68,7 @@ def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[st
         "size": int(regions.size[segment]),
         "plane": [float(value) for value in result.planes[segment]],
         "centre": [float(value) for value in regions.centre[segment]],
-        "confidence": _number(result.confidence[segment]) if is_final else None,
+        "margin": _number(result.margins[segment]) if is_final else None,
         "neighbours": sorted(neighbours, key=lambda each: -int(each["length"])),
         "outline": outline(regions, kinds, segment).tolist(),
     }

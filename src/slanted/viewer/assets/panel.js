@@ -72,7 +72,7 @@ function rows(fact, state) {
     ["plane γ", `${number(gamma, 3)} px`, "gamma", gamma],
     ["about", fact.centre.map((value) => value.toFixed(1)).join(", "), "centre", fact.centre.join(",")],
   );
-  if (fact.confidence !== null) found.push(["confidence", number(fact.confidence, 1), "confidence", fact.confidence]);
+  if (fact.margin !== null) found.push(["margin", number(fact.margin, 1), "margin", fact.margin]);
   return found;
 }
 
