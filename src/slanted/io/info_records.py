@@ -36,6 +36,7 @@ RECORDS = {
     "features": "record of a result",
     "status": "record of a pair of a batch",
     "experiment": "outcome of an experiment",
+    "mean": "outcome of `slanted evaluate`",
 }
 """Meaning of a record by a field that only this kind has."""
 STATED = ("status", "error", "experiment")

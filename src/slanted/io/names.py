@@ -27,6 +27,7 @@ OPTIONAL = (
     *("confidence.npy", "confidence.png", "deviation.npy"),
     *("confidence_colour.png", "energy.png", "error.png", "matched_error.png", "overview.png"),
     *(LEFT, RIGHT, TRUTH, TRUTH_PICTURE),
+    *("evaluation.json", "sparsification.png"),
     *(file for files in EXPORTS.values() for file in files),
 )
 """Files that only some runs write; one left by an earlier run would not match the new result."""

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.io import write_bytes, write_disparity, write_image
 from slanted.io.arrays import encode_npy
+from slanted.io.confidence import CONFIDENCE_STEPS
 from slanted.output.pixel_flag import PixelFlag
 
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
 
-CONFIDENCE_STEPS = 65535
-"""Confidence is kept on disk as a whole number of this many parts."""
 MOST_DEVIATION = 65504.0
 """The largest float16, the type in which deviations are kept."""
 PIXELS_AT_A_TIME = 2**20
@@ -40,7 +39,7 @@ def unpack_confidence(packed: NDArray[np.uint16]) -> NDArray[np.float32]:
 
 def pack_deviation(deviation: NDArray[np.float32]) -> NDArray[np.float16]:
     """Return deviations in pixels as float16."""
-    return np.minimum(deviation, np.float32(MOST_DEVIATION)).astype(np.float16)
+    return deviation.astype(np.float16)
 
 
 def checked_confidence(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -55,7 +54,7 @@ def checked_deviation(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32
 
 
 def _checked(name: str, values: Any, shape: tuple[int, ...], most: float) -> NDArray[np.float32]:
-    array = np.asarray(values, np.float32)
+    array = np.asarray(values)
     if array.shape != shape:
         raise InputError(
             f"{name}: expected a map of the disparity's size, {shape}, got {array.shape}"
@@ -65,7 +64,7 @@ def _checked(name: str, values: Any, shape: tuple[int, ...], most: float) -> NDA
         raise InputError(
             f"{name}: expected numbers from {wanted}, got {array.min()} to {array.max()}"
         )
-    return array
+    return np.asarray(np.minimum(array, MOST_DEVIATION), np.float32)
 
 
 def pixel_flags(result: ResultData) -> NDArray[np.uint8]:
