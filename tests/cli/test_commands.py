@@ -265,6 +265,31 @@ def sure_estimate(*arguments, **named):
     return dataclasses.replace(result, confidence=ramp)
 
 
+def test_run_says_how_sure_it_is(pair, capsys, monkeypatch):
+    run("run", "left.png", "right.png", "-o", "plain")
+    if not (pair / "plain/confidence.npy").exists():
+        assert "median confidence" not in capsys.readouterr().out
+    monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
+    run("run", "left.png", "right.png", "-o", "out")
+    said = capsys.readouterr().out
+    assert "median confidence 0.50, 50.0 % of the pixels low\n" in said
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
+    assert "50.0 % of the pixels low, 25.0 % left out\n" in capsys.readouterr().out
+    assert np.isnan(read_disparity(pair / "out/disparity.pfm")).mean() == pytest.approx(0.25)
+    run("info", "out")
+    assert "confidence_median: 0.5" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_a_threshold_without_a_confidence_is_refused(pair, capsys, monkeypatch):
+    def doubtful(*arguments, **named):
+        return dataclasses.replace(estimate(*arguments, **named), confidence=None)
+
+    monkeypatch.setattr("slanted.pipeline.estimate", doubtful)
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25", code=2)
+    assert "expected a result with a confidence" in capsys.readouterr().err
+    assert not (pair / "out").exists()
+
+
 def test_evaluate_a_result_by_its_own_confidence(tmp_path, capsys):
     sure_estimate(LEFT[:200], RIGHT[:200]).save(tmp_path / "result")
     truth = str(tmp_path / "truth.npy")

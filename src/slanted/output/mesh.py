@@ -153,13 +153,20 @@ class _Parts:
         planes, starts = np.ascontiguousarray(planes, np.float64), regions.adjacency_start
         if hidden is None:
             return cls(regions.label_image, regions.centre, planes, starts)
-        n = regions.count
-        labels = regions.label_image + (np.int32(n) * hidden).astype(np.int32)
         centre = np.tile(regions.centre, (2, 1))
-        starts = np.append(starts, np.full(n, starts[-1]))
-        for array in (labels, centre, starts):  # as those of regions are, for the kernels
+        starts = np.append(starts, np.full(regions.count, starts[-1]))
+        for array in (centre, starts):  # as those of regions are, for the kernels
             array.setflags(write=False)
-        return cls(labels, centre, np.tile(planes, (2, 1)), starts)
+        return cls(labels_apart(regions, hidden), centre, np.tile(planes, (2, 1)), starts)
+
+
+def labels_apart(regions: Regions, hidden: Flags | None) -> Ints:
+    """Return the label image, in which hidden pixels of segment i have the label n + i."""
+    if hidden is None:
+        return regions.label_image
+    labels: Ints = regions.label_image + np.int32(regions.count) * hidden.astype(np.int32)
+    labels.setflags(write=False)
+    return labels
 
 
 def coarse_labels(labels: Ints, step: int) -> Ints:

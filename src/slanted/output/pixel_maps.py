@@ -69,22 +69,27 @@ def _checked(name: str, values: Any, shape: tuple[int, ...], most: float) -> NDA
 
 def pixel_flags(result: ResultData) -> NDArray[np.uint8]:
     """Return the (H, W) `slanted.PixelFlag` bits of a result."""
-    disparity, width = result.disparity, result.disparity.shape[1]
-    flags = np.empty(disparity.shape, np.uint8)
-    for rows in _blocks(disparity.shape):
-        # The same rounding as in `find_hidden`, which makes `occluded`.
-        place = np.rint(np.arange(width) - disparity[rows])
-        outside = (place < 0) | (place >= width)
-        known = np.isfinite(result.matched[rows])
-        part = np.where(known, np.uint8(PixelFlag.MATCHED), np.uint8(PixelFlag.FILLED))
-        part[outside] |= np.uint8(PixelFlag.OUT_OF_VIEW)
-        part[result.occluded[rows] & ~outside] |= np.uint8(PixelFlag.OCCLUDED)
-        if result.sky is not None:
-            part[result.sky[rows]] |= np.uint8(PixelFlag.SKY)
-        if result.confidence is not None:
-            is_low = result.confidence[rows] < result.settings.confidence.low
-            part[is_low] |= np.uint8(PixelFlag.LOW_CONFIDENCE)
-        flags[rows] = part
+    flags = np.empty(result.disparity.shape, np.uint8)
+    for rows in _blocks(flags.shape):
+        flags[rows] = flags_of_rows(result, rows)
+    return flags
+
+
+def flags_of_rows(result: ResultData, rows: slice) -> NDArray[np.uint8]:
+    """Return the `slanted.PixelFlag` bits of some rows."""
+    width = result.disparity.shape[1]
+    # The same rounding as in `find_hidden`, which makes `occluded`.
+    place = np.rint(np.arange(width) - result.disparity[rows])
+    outside = (place < 0) | (place >= width)
+    known = np.isfinite(result.matched[rows])
+    flags = np.where(known, np.uint8(PixelFlag.MATCHED), np.uint8(PixelFlag.FILLED))
+    flags[outside] |= np.uint8(PixelFlag.OUT_OF_VIEW)
+    flags[result.occluded[rows] & ~outside] |= np.uint8(PixelFlag.OCCLUDED)
+    if result.sky is not None:
+        flags[result.sky[rows]] |= np.uint8(PixelFlag.SKY)
+    if result.confidence is not None:
+        is_low = result.confidence[rows] < result.settings.confidence.low
+        flags[is_low] |= np.uint8(PixelFlag.LOW_CONFIDENCE)
     return flags
 
 

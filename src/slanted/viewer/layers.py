@@ -43,6 +43,8 @@ TILE = 512
 TEXTURE = 2048
 """Largest side, in pixels, of a picture that is laid over the mesh."""
 CACHE_BYTES = 600_000_000
+HIDING = "disparity"
+"""The layer that shows only pixels of enough confidence."""
 FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 
@@ -67,7 +69,7 @@ def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
     names = ["image", "disparity", "labels", "segments", "planes"]
     if frame.result.confidence is not None:
         names.append("confidence")
-    elif frame.is_final and np.isfinite(frame.result.margins).any():
+    if frame.is_final and np.isfinite(frame.result.margins).any():
         names.append("margins")
     if scene.truth is not None:
         names += ["error", "truth"]
@@ -79,9 +81,14 @@ def layer_legend(scene: Scene, frame: Frame, name: str) -> Legend:
     return KINDS[name].legend(scene, frame)
 
 
-def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
-    """Paint a frame at full size."""
-    return KINDS[name].paint(scene, frame)
+def paint_layer(scene: Scene, frame: Frame, name: str, percent: int = 0) -> Layer:
+    """Paint a frame at full size; its disparity only where the confidence is at least `percent`."""
+    return _disparity(scene, frame, percent) if name == HIDING else KINDS[name].paint(scene, frame)
+
+
+def _disparity(scene: Scene, frame: Frame, percent: int = 0) -> Layer:
+    disparity = frame.result.trusted_disparity(frame.least(percent))
+    return Layer(colour_disparity(disparity, *scene.scale))
 
 
 def _image(scene: Scene, frame: Frame) -> NDArray[np.uint8]:
@@ -125,10 +132,7 @@ KINDS = {
             "left image" if scene.left is not None else "the left image is missing"
         ),
     ),
-    "disparity": _Kind(
-        lambda scene, frame: Layer(colour_disparity(frame.result.disparity, *scene.scale)),
-        lambda scene, frame: disparity_legend(*scene.scale),
-    ),
+    HIDING: _Kind(_disparity, lambda scene, frame: disparity_legend(*scene.scale)),
     "labels": _Kind(_paint_labels, lambda scene, frame: labels_legend()),
     "segments": _Kind(
         _paint_segments,
