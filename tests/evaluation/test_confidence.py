@@ -174,6 +174,7 @@ def test_confidence_files_are_read(tmp_path):
     np.save(tmp_path / "e.npy", values * np.nan)
     np.save(tmp_path / "f.npy", values[0])
     np.save(tmp_path / "g.npy", np.ones((2, 2), int))
-    for name in ("c.png", "d.npy", "e.npy", "f.npy", "g.npy"):
+    np.save(tmp_path / "h.npy", values - 0.1)
+    for name in ("c.png", "d.npy", "e.npy", "f.npy", "g.npy", "h.npy"):
         with pytest.raises(FileError, match=f"{name}: expected a confidence"):
             read_confidence(tmp_path / name)

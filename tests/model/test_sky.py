@@ -61,7 +61,7 @@ def test_16_bits_change_nothing(labels):
     [
         lambda image, matched: image[:30].fill(90),
         lambda image, matched: image[:30, ::2].fill(255),
-        lambda image, matched: np.copyto(image[:30], np.uint8([235, 210, 200])),
+        lambda image, matched: np.copyto(image[:30], np.uint8([235, 195, 200])),
         lambda image, matched: matched[:30].fill(5),
         lambda image, matched: image[:10].fill(40),
     ],
@@ -81,6 +81,20 @@ def test_matches_far_away_do_not_matter_and_depend_on_infinity(labels):
     matched[:30] = 20.5
     assert not find_sky(image, regions, matched).any()
     np.testing.assert_array_equal(find_sky(image, regions, matched, 20.0), above(20))
+
+
+@pytest.mark.parametrize(("red", "is_sky"), [(206, True), (207, False)])
+def test_how_red_sky_may_be(labels, red, is_sky):
+    image, matched = view()
+    image[:30] = (red, 205, 200)
+    assert find_sky(image, build_regions(labels), matched).any() == is_sky
+
+
+@pytest.mark.parametrize(("disparity", "is_sky"), [(0.6, True), (0.61, False)])
+def test_how_near_matches_of_sky_may_be(labels, disparity, is_sky):
+    image, matched = view()
+    matched[:30] = disparity  # far is up to 0.5 % of a width of 120 pixels
+    assert find_sky(image, build_regions(labels), matched).any() == is_sky
 
 
 def test_a_narrow_gap_is_not_sky(labels, monkeypatch):

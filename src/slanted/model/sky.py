@@ -86,7 +86,7 @@ def _measure(image: Image, regions: Regions, matched: DisparityMap, far: float) 
         grey = np.asarray(as_grey(part), np.uint8)
         texture = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, square)
         inside = slice(first - above, last - above)
-        labels = regions.label_image[first:last].reshape(-1)
+        labels = regions.label_image[first:last].reshape(-1).astype(np.int64)  # bincount's type
         maps = (grey[inside], texture[inside], _redness(part[inside]), matched[first:last] > far)
         sums += [np.bincount(labels, values.reshape(-1), regions.count) for values in maps]
         levels += np.bincount(grey[inside].reshape(-1), minlength=256)
