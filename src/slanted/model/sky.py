@@ -1,10 +1,11 @@
 """Segments that look like sky, which has no depth.
 
 The rule is cautious: it would rather miss sky than take a wall for it. It still does take a wall
-that is overexposed, has no match and reaches the upper border, which looks no different. A segment is sky if it is
-bright for its image, smooth, not reddish, hardly matched except far away, and connected to the
-image's upper border through segments of the same kind, which together are wide. Nothing follows
-from it but a flag: planes and disparities stay as they are.
+that is overexposed, has no match and reaches the upper border, which looks no different.
+
+A segment is sky if it is bright for its image, smooth, not reddish, hardly matched except far away,
+and connected to the image's upper border through segments of the same kind, which together are
+wide. Nothing follows from it but a flag: planes and disparities stay as they are.
 """
 
 from __future__ import annotations
