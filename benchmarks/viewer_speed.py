@@ -67,7 +67,7 @@ def measure(folder: Path, browser: str) -> dict[str, float]:
             page.goto(address)
             page.wait_for_selector("#space-pane[data-key]")
             seconds["page, picture and mesh"] = time.perf_counter() - start
-            for layer in ("labels", "confidence"):
+            for layer in ("labels", "margins"):
                 start = time.perf_counter()
                 with page.expect_response(re.compile(f"/tiles/{layer}/")):
                     page.click(f"[data-layer={layer}]")

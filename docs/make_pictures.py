@@ -36,12 +36,12 @@ from slanted.output.overlays import (
     regions_legend,
 )
 from slanted.output.pictures import (
-    colour_confidence,
     colour_disparity,
     colour_error,
+    colour_margins,
     colour_planes,
-    confidence_legend,
     error_legend,
+    margins_legend,
     planes_legend,
 )
 from slanted.segmentation import segment
@@ -191,7 +191,7 @@ def steps() -> None:
         [
             (near(result.disparity), "disparity"),
             (hidden.astype(np.uint8), "occluded: not seen by the right camera"),
-            (colour_confidence(regions, result.confidence), confidence_legend(result.confidence)),
+            (colour_margins(regions, result.margins), margins_legend(result.margins)),
         ],
         columns=3,
     )

@@ -57,8 +57,9 @@ def read_image_file(file: Path) -> None:
 
 
 def read_map_file(file: Path) -> None:
-    """Read a disparity map with and without options, then as labels, then describe it."""
+    """Read a disparity map with and without options, as a confidence, as labels; describe it."""
     from slanted.io import describe, read_disparity, read_label_image
+    from slanted.io.confidence import read_confidence
 
     file.write_bytes(mended_png(file.read_bytes()))
     for options in ({}, {"allow_negative": True, "scale": 2.0}):
@@ -67,6 +68,10 @@ def read_map_file(file: Path) -> None:
             assert disparity.dtype == np.float32
             assert disparity.ndim == 2
             assert np.isfinite(disparity).any()
+    with suppress(SlantedError):
+        confidence = read_confidence(file)
+        assert confidence.dtype == np.float32
+        assert ((confidence >= 0) & (confidence <= 1)).all()
     with suppress(SlantedError):
         read_label_image(file)
     describe(file)

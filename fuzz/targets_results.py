@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import tempfile
@@ -18,7 +19,7 @@ from fuzz.target import Target, file_target
 from slanted.errors import SlantedError
 
 MEMBERS = ("segments", "matched", "planes", "labels", "initial_planes", "confidence", "histograms",
-           "chi_squared", "weights")  # fmt: skip
+           "chi_squared", "weights", "margins", "deviation", "sky")  # fmt: skip
 
 
 @cache
@@ -33,6 +34,8 @@ def result_folder() -> dict[str, bytes]:
     result = slanted.estimate(
         scene.left, scene.right, settings, disparity=scene.disparity, segments=scene.segments
     )
+    ramp = np.linspace(0, 1, result.disparity.size).reshape(result.disparity.shape)
+    result = dataclasses.replace(result, confidence=ramp, deviation=ramp)
     with tempfile.TemporaryDirectory() as folder:
         result.save(folder, scene.left, scene.right)
         kept = ("result.npz", "run.json", "settings.toml", "left.png", "right.png")

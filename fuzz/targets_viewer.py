@@ -89,7 +89,11 @@ _HEADERS = _HOST + b"; Content-Type: application/json; Authorization: Bearer " +
 _PATHS = (
     *(b"/", b"/assets/main.js", b"/assets/..%2f..%2f..%2fetc/passwd", b"/api/state"),
     *(b"/api/frames/0", b"/api/frames/0/tiles/disparity/0/0/0", b"/api/frames/0/pixels/3/4"),
-    *(b"/api/frames/0/textures/disparity", b"/api/frames/0/cloud?points=50"),
+    *(b"/api/frames/0/textures/disparity", b"/api/frames/0/cloud?points=50&confidence=60"),
+    *(
+        b"/api/frames/0/tiles/confidence/0/0/0",
+        b"/api/frames/0/tiles/disparity/0/0/0?confidence=50",
+    ),
     *(b"/api/frames/0/mesh?triangles=50", b"/api/frames/0/exports/cloud.ply"),
 )
 

@@ -142,7 +142,7 @@ def test_pickles_inside_a_result_are_not_loaded(result, tmp_path):
         ("labels", lambda a: a + 9),
         ("labels", lambda a: a.astype(float)),
         ("matched", lambda a: a[1:]),
-        ("confidence", lambda a: a[:, None]),
+        ("margins", lambda a: a[:, None]),
         ("chi_squared", lambda a: a[:-1]),
         ("weights", lambda _: np.ones((2, 2), np.float32)),
         ("segments", lambda a: a + 1),

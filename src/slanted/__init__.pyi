@@ -14,6 +14,7 @@ from .io import (
 )
 from .matching import register_matcher as register_matcher
 from .pipeline import Matcher as Matcher, estimate as estimate
+from .output.pixel_flag import PixelFlag as PixelFlag
 from .result import Result as Result
 from .settings import Settings as Settings
 

@@ -175,6 +175,7 @@ def match_pair(
 def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
     """Explain matches by planes: superpixels, then inference and refinement in turns."""
     from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.sky import find_sky
     from slanted.refinement.refine import infer_and_refine
 
     settings = run.settings
@@ -193,6 +194,7 @@ def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
         limits = drawn_range(settings, matches.searched, matches.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
         occluded = hidden_pixels(disparity)
+        sky = find_sky(run.left, regions, matches.disparity, limits[0])
     return Result(
         disparity=disparity,
         matched=matches.disparity,
@@ -205,6 +207,7 @@ def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
         rectification=matches.rectification,
         pixel_weights=matches.pixel_weights,
         census=evidence.census,
+        sky=sky,
     )
 
 

@@ -31,7 +31,7 @@ class Result(ResultData):
     regions
         The segments S_i, their boundaries B_ij and junctions.
     inference
-        Planes and boundary labels, energies, bounds, confidence.
+        Planes and boundary labels, energies, bounds, margins.
     settings
         The settings that made it.
     seconds
@@ -44,6 +44,14 @@ class Result(ResultData):
         How much each pixel of `matched` counts (``model.pixel_weights``); None if all count alike.
     census
         Census words of both views, if φ_pho has a weight; not kept on disk.
+    confidence
+        (H, W) float32, the probability that the disparity is within 3 px or 5 % of the truth;
+        None if no model of confidence was there. It is rounded to 65535ths, as on disk.
+    deviation
+        (H, W) float32, the standard deviation in pixels of disparities that are not wrong, or
+        None. It is rounded to float16, as on disk.
+    sky
+        (H, W) pixels that look like sky; None if that was not judged.
 
     Examples
     --------

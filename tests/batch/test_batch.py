@@ -1,11 +1,13 @@
 """Batches give the same bytes by every backend, and know what is done."""
 
+import dataclasses
 import json
 import os
 import shutil
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from batch.results import leftovers, result_files, summary
@@ -16,6 +18,7 @@ from slanted.batch.work import Job, Outcome, run_job
 from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import write_image
+from slanted.pipeline import estimate
 from slanted.result import Result
 from slanted.runtime.memory import workers_that_fit
 from slanted.runtime.process_workers import Processes
@@ -46,6 +49,21 @@ def test_processes_give_the_same_bytes(sequential, kitti, quick, tmp_path):
 def test_results_load(sequential):
     result = Result.load(sequential / "training" / "000000_10")
     assert result.disparity.shape == (64, 128)
+
+
+def test_batches_take_the_threshold_and_sum_up_the_confidence(kitti, quick, tmp_path, monkeypatch):
+    def sure(*arguments, **named):
+        result = estimate(*arguments, **named)
+        ramp = np.broadcast_to(np.linspace(0, 1, 128), result.disparity.shape)
+        return dataclasses.replace(result, confidence=ramp)
+
+    monkeypatch.setattr("slanted.pipeline.estimate", sure)
+    strict = quick.with_text({"confidence.min": "0.25"})
+    assert run_batch(find_pairs(kitti)[:1], tmp_path / "out", strict, workers=1).done == 1
+    (row,) = summary(tmp_path / "out")
+    assert float(row["confidence_median"]) == pytest.approx(0.5, abs=0.01)
+    disparity = np.load(tmp_path / "out" / row["name"] / "disparity.npy")
+    assert np.isnan(disparity).mean() == pytest.approx(0.25)
 
 
 def test_records_and_summary(sequential):

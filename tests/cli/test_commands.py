@@ -1,5 +1,6 @@
 """The commands do what their help says."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from slanted.errors import FileError, SlantedWarning
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
 from slanted.output.folder import whole_folder
+from slanted.pipeline import estimate
 from slanted.settings import Settings
 
 STAGES = [
@@ -228,6 +230,86 @@ def test_evaluate_a_map(tmp_path, capsys):
     assert "non-occluded" not in out  # nothing is known of them: no column of dashes
     run("evaluate", *maps, "--noc", maps[1])
     assert "non-occluded" in capsys.readouterr().out
+
+
+def test_evaluate_a_confidence(tmp_path, capsys):
+    truth, estimate = np.full((4, 5), 10, np.float32), np.full((4, 5), 10, np.float32)
+    estimate[0, :2] = 20
+    files = {"truth": truth, "result": estimate, "sure": np.where(estimate > 15, 0.1, 0.95)}
+    for name, values in files.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    maps = str(tmp_path / "result.npy"), str(tmp_path / "truth.npy")
+    sure, out = str(tmp_path / "sure.npy"), str(tmp_path / "out")
+    run("evaluate", *maps, "--confidence", sure, "--json", "-o", out)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "out/evaluation.json").read_text())
+    found = printed["confidence"]
+    assert (found["D1@80-all"], found["AUC-all"]) == (0, 1)
+    assert found["curve"][0]["error"] == 10
+    assert read_image(tmp_path / "out/sparsification.png").ndim == 3
+    run("evaluate", *maps, "--confidence", sure)
+    said = capsys.readouterr().out
+    assert "AUC      1.0000" in said
+    assert "most confident" in said
+    assert "0.9 to 1.0      18  95.0 %      100.0 %" in said
+    run("evaluate", *maps, "-o", str(tmp_path / "plain"))
+    assert [file.name for file in (tmp_path / "plain").iterdir()] == ["evaluation.json"]
+    run("evaluate", *maps, "--confidence", maps[0], code=2)
+    assert "result.npy: expected a confidence" in capsys.readouterr().err
+
+
+def sure_estimate(*arguments, **named):
+    """A run with a confidence that is lower to the left."""
+    result = estimate(*arguments, **named)
+    ramp = np.broadcast_to(np.linspace(0, 1, result.disparity.shape[1]), result.disparity.shape)
+    return dataclasses.replace(result, confidence=ramp)
+
+
+def test_run_says_how_sure_it_is(pair, capsys, monkeypatch):
+    run("run", "left.png", "right.png", "-o", "plain")
+    if not (pair / "plain/confidence.npy").exists():
+        assert "median confidence" not in capsys.readouterr().out
+    monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
+    run("run", "left.png", "right.png", "-o", "out")
+    said = capsys.readouterr().out
+    assert "median confidence 0.50, 50.0 % of the pixels low\n" in said
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
+    assert "50.0 % of the pixels low, 25.0 % left out\n" in capsys.readouterr().out
+    assert np.isnan(read_disparity(pair / "out/disparity.pfm")).mean() == pytest.approx(0.25)
+    run("info", "out")
+    assert "confidence_median: 0.5" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_a_threshold_without_a_confidence_is_refused(pair, capsys, monkeypatch):
+    def doubtful(*arguments, **named):
+        return dataclasses.replace(estimate(*arguments, **named), confidence=None)
+
+    monkeypatch.setattr("slanted.pipeline.estimate", doubtful)
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25", code=2)
+    assert "expected a result with a confidence" in capsys.readouterr().err
+    assert not (pair / "out").exists()
+
+
+def test_evaluate_a_result_by_its_own_confidence(tmp_path, capsys):
+    sure_estimate(LEFT[:200], RIGHT[:200]).save(tmp_path / "result")
+    truth = str(tmp_path / "truth.npy")
+    np.save(truth, TRUTH[:200])
+    run("evaluate", str(tmp_path / "result"), truth, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["confidence"]["curve"][0]["error"] == pytest.approx(found["mean"]["D1-all"])
+    assert found["confidence"]["AUC-all"] > 0.5  # the strip out of view is to the left
+    run("evaluate", str(tmp_path / "result"), truth, "--min-confidence", "0.9", "--json")
+    assert json.loads(capsys.readouterr().out)["mean"] == found["mean"]
+
+
+def test_evaluate_a_dataset_with_confidence(kitti, capsys, monkeypatch):
+    monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
+    run("evaluate", "kitti2015", str(kitti), "--json", "--quiet")
+    data = json.loads(capsys.readouterr().out)
+    assert data["confidence"]["curve"][0]["error"] == pytest.approx(data["mean"]["D1-all"])
+    run("evaluate", "kitti2015", str(kitti), "--limit", "1", "--quiet")
+    rows = capsys.readouterr().out.splitlines()
+    assert {"D1@80", "AUC", "AUSE", "ECE"} <= {row.split(" ")[0] for row in rows}
 
 
 @pytest.fixture

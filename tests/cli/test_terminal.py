@@ -151,7 +151,8 @@ WITH_OUTPUT = [
 
 def test_commands_with_an_output_are_known():
     assert set(WITH_OUTPUT) == {
-        *("run", "batch", "demo", "export", "report", "segment", "learn", "tune", "experiment")
+        *("run", "batch", "demo", "evaluate", "export", "report", "segment", "learn", "tune"),
+        "experiment",
     }
 
 

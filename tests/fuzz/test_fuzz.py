@@ -53,6 +53,11 @@ def npy_header(text):
 
 
 FOUND = {
+    "npy: a confidence beyond float32": (
+        "npy",
+        npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }\n")
+        + np.float64(1e300).tobytes(),
+    ),
     "yaml: brackets take minutes": ("calibration", ROS + b"D: " + b"[" * 2000),
     "yaml: an empty int": ("calibration", ROS + b"D: !!int ''\n"),
     "yaml: no bool": ("calibration", ROS + b"D: !!bool x\n"),

@@ -117,16 +117,16 @@ def test_without_iterations_the_local_fit_is_labelled(scene, regions):
     assert found.initial_energy == pytest.approx(energy)
 
 
-def test_one_segment_and_confidence():
+def test_one_segment_and_margins():
     disparity = np.tile(np.linspace(3, 9, 20, dtype=np.float32), (12, 1))
     one = build_regions(np.zeros((12, 20), np.int32), np.zeros((12, 20, 3), np.uint8))
     found = infer(WholeImage.of(one, Evidence(disparity), SETTINGS))
     np.testing.assert_allclose(draw_disparity(one, found.planes), disparity, atol=1e-3)
-    assert found.confidence.shape == (1,)
-    assert found.confidence[0] >= 0
+    assert found.margins.shape == (1,)
+    assert found.margins[0] >= 0
 
 
-def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
+def test_margins_are_low_where_the_answer_is_wrong(scene, regions):
     """A third of the segments lose their matches; these are the ones to doubt."""
     rng = np.random.default_rng(0)
     doubtful = rng.random(regions.count) < 0.3
@@ -134,7 +134,7 @@ def test_confidence_is_low_where_the_answer_is_wrong(scene, regions):
     wild = doubtful[scene.segments]
     disparity[wild] = rng.uniform(4, 60, wild.sum()).astype(np.float32)
     found = infer(WholeImage.of(regions, Evidence(disparity), SETTINGS))
-    low, high = found.confidence[doubtful], found.confidence[~doubtful]
+    low, high = found.margins[doubtful], found.margins[~doubtful]
     assert np.median(low) < np.median(high)
     assert (low[:, None] < high[None]).mean() > 0.7
 

@@ -26,6 +26,7 @@ from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
     colour_error,
+    colour_margins,
     colour_planes,
     grey_strength,
     mosaic,
@@ -166,10 +167,16 @@ def test_ticks_are_round(low, high, ticks):
     assert nice_ticks(low, high) == pytest.approx(ticks)
 
 
-def test_confidence_is_dark_where_in_doubt_and_grey_without_a_rival():
+def test_confidence_is_dark_where_in_doubt():
+    picture = colour_confidence(np.array([[0.0, 0.25, 1.0]], np.float32)).astype(int)
+    shade = picture[0].sum(axis=1)
+    assert shade[0] < shade[1] < shade[2]
+
+
+def test_margins_are_dark_where_in_doubt_and_grey_without_a_rival():
     regions = build_regions(LABELS)
-    picture = colour_confidence(regions, np.array([0.0, 10.0, 100.0, np.inf])).astype(int)
+    picture = colour_margins(regions, np.array([0.0, 10.0, 100.0, np.inf])).astype(int)
     corners = [picture[0, 0], picture[0, -1], picture[-1, 0]]
     assert corners[0].sum() < corners[1].sum() < corners[2].sum()
     assert tuple(picture[-1, -1]) == NO_RIVAL_COLOUR
-    assert colour_confidence(regions, np.full(4, np.inf)).shape == (*LABELS.shape, 3)
+    assert colour_margins(regions, np.full(4, np.inf)).shape == (*LABELS.shape, 3)

@@ -1,5 +1,6 @@
 """The report holds all it shows, and says what the results say."""
 
+import dataclasses
 import re
 import weakref
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ import pytest
 
 import slanted
 from slanted.cli import main
+from slanted.evaluation.confidence import evaluate_confidence
 from slanted.evaluation.metrics import evaluate
 from slanted.io import write_disparity
 from slanted.report.results import Entry, build_report, label_shares
@@ -76,6 +78,18 @@ def test_figures_are_those_of_the_results(result):
     assert (
         text.count("Error against ground truth") == 2
     )  # of one pair: alternative text and caption
+
+
+def test_a_confidence_is_scored_where_there_is_ground_truth(result):
+    assert "AUC" not in build_report(entries(result))
+    error = np.abs(result.disparity - SCENE.disparity)
+    sure = dataclasses.replace(result, confidence=1 / (1 + error))
+    text = build_report(entries(sure))
+    scores = evaluate_confidence(sure.disparity, SCENE.disparity, sure.confidence)
+    assert f"<td>{scores.metrics['D1@80-all']:.2f}</td>" in text
+    assert f"<td>{scores.metrics['AUC-all']:.4f}</td>" in text
+    assert text.count("Error of the most confident pixels") == 2
+    assert "AUC" not in build_report(entries(sure)[1:])
 
 
 def test_without_ground_truth_there_are_no_errors(result):

@@ -15,13 +15,18 @@ import trimesh
 from output.on_planes import distances_to_planes
 from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
+from slanted.output.pictures import colour_confidence
+from slanted.output.pixel_flag import PixelFlag
 from slanted.partition.label_image import label_image_from_user
+from slanted.result_folder import ResultFolder
 from slanted.viewer.app import ASSETS, MOST_AT_ONCE
-from slanted.viewer.frames import MOST_DRAWN
+from slanted.viewer.frames import MOST_DRAWN, final_frame
+from slanted.viewer.geometry import pack_cloud, pack_mesh
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
+from slanted.viewer.session import Session
 from viewer.client import served
 from viewer.waiting import PATIENCE, until
-from viewer.worlds import CAMERAS, estimated, scene, session
+from viewer.worlds import CAMERAS, estimated, scene, session, sure
 
 RESULT = estimated()[0]
 LONG = {"segmentation.count": 1500, "inference.iterations": 10, "refinement.rounds": 6,
@@ -88,7 +93,7 @@ def test_the_state_tells_what_there_is(client):
     described = client.get("/api/frames/0-0").json()
     names = [layer["name"] for layer in described["layers"]]
     assert names[:5] == ["image", "disparity", "labels", "segments", "planes"]
-    assert {"confidence", "error", "truth"} <= set(names) <= set(KINDS)
+    assert {"margins", "error", "truth"} <= set(names) <= set(KINDS)
     assert all(layer["legend"]["title"] for layer in described["layers"])
 
 
@@ -108,6 +113,98 @@ def test_a_pixel_is_told_as_the_result_has_it(client):
         assert {each["label"] for each in fact["neighbours"]} <= labels
     assert client.get("/api/frames/0-0/pixels/160/0").status_code == 400
     assert client.get("/api/frames/0-0/pixels/-1/0").status_code == 404
+
+
+@pytest.fixture
+def sure_client():
+    with served(session(confidence=True)) as client:
+        yield client
+
+
+def test_a_pixel_tells_its_confidence_and_flags(client, sure_client):
+    known = sure(RESULT)
+    for u, v in ((0, 0), (20, 50), (159, 119)):
+        fact = sure_client.get(f"/api/frames/0-0/pixels/{u}/{v}").json()
+        assert fact["confidence"] == known.confidence[v, u]
+        assert fact["deviation"] == known.deviation[v, u]
+        assert fact["flags"] == PixelFlag(int(known.valid[v, u])).words()
+    assert "low confidence" in sure_client.get("/api/frames/0-0/pixels/1/1").json()["flags"]
+    plain = client.get("/api/frames/0-0/pixels/1/1").json()
+    assert plain["confidence"] is plain["deviation"] is None
+    assert "low confidence" not in plain["flags"]
+
+
+def test_confidence_is_a_layer_where_there_is_one(client, sure_client):
+    names = {
+        which: [layer["name"] for layer in each.get("/api/frames/0-0").json()["layers"]]
+        for which, each in (("plain", client), ("sure", sure_client))
+    }
+    assert "confidence" not in names["plain"]
+    assert {"confidence", "margins"} <= set(names["sure"])
+    assert client.get("/api/frames/0-0/tiles/confidence/0/0/0").status_code == 404
+    tile = sure_client.get("/api/frames/0-0/tiles/confidence/0/0/0").content
+    picture = cv2.imdecode(np.frombuffer(tile, np.uint8), 1)[:, :, ::-1]
+    np.testing.assert_array_equal(picture, colour_confidence(sure(RESULT).confidence))
+
+
+def test_what_is_below_the_threshold_is_hidden(client, sure_client):
+    kept = sure(RESULT).confidence >= 0.6
+    frame = "/api/frames/0-0"
+
+    def tile(at, layer, percent):
+        content = at.get(f"{frame}/tiles/{layer}/0/0/0?confidence={percent}").content
+        return cv2.imdecode(np.frombuffer(content, np.uint8), 1)
+
+    whole = tile(sure_client, "disparity", 0)
+    np.testing.assert_array_equal(
+        tile(sure_client, "disparity", 60), np.where(kept[..., None], whole, 0)
+    )
+    for layer in ("planes", "confidence"):
+        np.testing.assert_array_equal(tile(sure_client, layer, 60), tile(sure_client, layer, 0))
+    count = np.frombuffer(sure_client.get(f"{frame}/cloud?confidence=60").content[:4], "<u4")
+    everything = np.frombuffer(sure_client.get(f"{frame}/cloud").content[:4], "<u4")
+    assert count == kept.sum()
+    assert everything == kept.size
+    vertices, faces = np.frombuffer(
+        sure_client.get(f"{frame}/mesh?confidence=60").content[:8], "<u4"
+    )
+    data = np.frombuffer(sure_client.get(f"{frame}/mesh?confidence=60").content, "<f4", offset=8)
+    across = data[3 * vertices : 5 * vertices].reshape(-1, 2)[:, 0] * 160
+    assert faces
+    assert across.min() == pytest.approx(np.argmax(kept[0]))
+    files = sure_client.get(f"{frame}/exports/cloud.ply?confidence=60").content
+    assert len(trimesh.load(io.BytesIO(files), file_type="ply").vertices) == kept.sum()
+    # Without a confidence nothing can be hidden, and nothing is refused.
+    np.testing.assert_array_equal(tile(client, "disparity", 60), tile(client, "disparity", 0))
+    assert client.get(f"{frame}/mesh?confidence=60").content == client.get(f"{frame}/mesh").content
+
+
+def test_everything_may_be_hidden_and_thresholds_are_checked(sure_client):
+    frame = "/api/frames/0-0"
+    made = session(confidence=True)
+    doubtful = replace(sure(RESULT), confidence=np.zeros((120, 160)))
+    hidden = final_frame("x", doubtful)
+    assert pack_mesh(made.scene, hidden, 1000, 50)[:8] == bytes(8)
+    assert pack_cloud(made.scene, hidden, 1000, 50) == bytes(4)
+    assert sure_client.get(f"{frame}/mesh?confidence=much").status_code == 400
+    most = sure_client.get(f"{frame}/cloud?confidence=100").content
+    assert sure_client.get(f"{frame}/cloud?confidence=1000").content == most
+
+
+def test_states_on_the_way_have_no_confidence():
+    made = session(confidence=True, snapshots=True)
+    keys = [each["key"] for each in made.state()["frames"]]
+    assert made.frame(keys[0]).result.confidence is None
+    assert made.packed(keys[0], "cloud", 500, 90) == made.packed(keys[0], "cloud", 500, 0)
+    assert made.export(keys[0], "cloud.ply", 90) == made.export(keys[0], "cloud.ply")
+    assert "confidence" in layer_names(made.scene, made.frame(keys[-1]))
+
+
+def test_the_page_starts_with_the_threshold_of_the_run():
+    strict = RESULT.settings.with_text({"confidence.min": "0.85"})
+    opened = ResultFolder("a", replace(sure(RESULT), settings=strict), None, None, None, {})
+    assert Session(opened).state()["least"] == 85
+    assert session().state()["least"] == 0
 
 
 def test_tiles_make_up_the_layer(client):
@@ -285,7 +382,7 @@ def test_a_run_changes_what_is_shown_and_keeps_its_iterations(client):
     assert (values["segmentation.count"], values["model.weights.bdy2"]) == (20, 10.5)
     assert client.get("/api/frames/0-0").status_code == 404  # its place was taken
     first = client.get("/api/frames/1-0").json()
-    assert "confidence" not in [layer["name"] for layer in first["layers"]]
+    assert "margins" not in [layer["name"] for layer in first["layers"]]
     shapes = {client.get(f"/api/frames/{frame['key']}/mesh").content for frame in frames}
     assert len(shapes) > 2
 

@@ -22,7 +22,7 @@ from slanted.result import Result
 from slanted.viewer.guard import Guard
 from viewer import waiting
 from viewer.client import TOKEN, served
-from viewer.worlds import CAMERAS, estimated, scene, session
+from viewer.worlds import CAMERAS, estimated, scene, session, sure
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = os.environ.get("SLANTED_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -192,7 +192,7 @@ def finish(tab, run, status):
 def test_the_page_shows_all_layers_and_three_dimensions(page):
     layers = [button.inner_text() for button in page.locator("#layers button").all()]
     assert layers[:4] == ["image", "disparity", "labels", "segments"]
-    assert {"confidence", "error"} <= set(layers)
+    assert {"margins", "error"} <= set(layers)
     shown = set()
 
     def is_new():
@@ -236,6 +236,29 @@ def test_a_click_tells_what_the_files_say(page, folder):
     page.keyboard.press("Escape")
     assert page.locator("#facts").is_hidden()
     calm(page)
+
+
+def test_the_slider_hides_what_is_below_the_confidence(context, folder, page):
+    assert page.locator("#trusting").is_hidden()  # this result has no confidence
+    sure(Result.load(folder / "out")).save(folder / "sure", scene().left, scene().right)
+    with viewing(folder, "sure") as address:
+        tab = open_page(context, address)
+        click_pixel(tab, 40, 30)
+        assert float(fact(tab, "confidence")) == pytest.approx(40 / 159, abs=1e-4)
+        assert "low confidence" in fact(tab, "flags")
+        whole = seen(tab, "#picture")
+        triangles = tab.locator("#counts").inner_text()
+        tab.locator("#least").fill("75")
+        tab.wait_for_selector("#space-pane[data-least='75']")
+        assert tab.locator("#least-shown").inner_text() == "75 %"
+        # Three quarters of the picture are black now, and of the mesh only a quarter is left.
+        changes(tab, "#picture", whole, least=0.3)
+        assert tab.locator("#counts").inner_text() != triangles
+        assert "confidence=75" in tab.locator("#export").get_attribute("href")
+        tab.click("[data-layer=confidence]")
+        tab.wait_for_load_state("networkidle")
+        assert "confidence" in tab.locator("#legend").inner_text()
+        calm(tab)
 
 
 def test_a_click_in_three_dimensions_finds_the_pixel(page):

@@ -1,6 +1,9 @@
 """A small session to look at."""
 
+import dataclasses
 from functools import cache
+
+import numpy as np
 
 import slanted
 from slanted.io import Calibration
@@ -26,10 +29,24 @@ def estimated():
     return slanted.estimate(*pair, SETTINGS, watch=snapshots.append), snapshots
 
 
+def sure(result):
+    """A result with a confidence that rises from left to right, and a deviation."""
+    ramp = np.broadcast_to(np.linspace(0, 1, result.disparity.shape[1]), result.disparity.shape)
+    return dataclasses.replace(result, confidence=ramp, deviation=2 * ramp)
+
+
 def session(
-    *, truth=True, snapshots=False, right=True, calibration=CAMERAS, prefix="", record=None
+    *,
+    truth=True,
+    snapshots=False,
+    right=True,
+    calibration=CAMERAS,
+    prefix="",
+    record=None,
+    confidence=False,
 ):
     result, states = estimated()
+    result = sure(result) if confidence else result
     view = scene()
     second = view.right if right else None
     opened = ResultFolder("a scene", result, view.left, second, calibration, record or {})

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FAILURES = "failures"
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
-    *("energy", "bound", "gap_percent", "matched_percent", "noise", "seconds"),
+    *("energy", "bound", "gap_percent", "matched_percent", "confidence_median", "noise", "seconds"),
     *("settings", "inputs", "version", "worker", "warnings"),
 )
 """Columns of the summary."""

@@ -125,8 +125,9 @@ def _compute(
 
 def _numbers(result: Result) -> dict[str, Any]:
     summary = result.summary()
-    names = ("width", "height", "segments", "energy", "bound", "gap_percent")
-    return {name: summary[name] for name in (*names, "matched_percent", "noise")}
+    names = ["width", "height", "segments", "energy", "bound", "gap_percent", "matched_percent"]
+    names += [name for name in ("confidence_median",) if name in summary]
+    return {name: summary[name] for name in (*names, "noise")}
 
 
 def _failed(job: Job, record: dict[str, Any], error: Exception) -> Outcome:

@@ -71,9 +71,10 @@ def command(settings: Settings, output: Path, report: Report) -> None:
             "matched_error.png": (filled, "errors of the filled matches, px"),
             "error.png": (result.disparity, "errors of slanted, px"),
         }
+        trusted = result.trusted_disparity()
         pictures = {
             TRUTH_PICTURE: disparity_picture(truth, scale, "ground truth, px"),
-            "disparity_colour.png": disparity_picture(result.disparity, scale, "slanted, px"),
+            "disparity_colour.png": disparity_picture(trusted, scale, "slanted, px"),
             **{
                 name: with_legend(colour_error(disparity, truth), error_legend(title))
                 for name, (disparity, title) in errors.items()

@@ -18,12 +18,16 @@ from slanted.io.names import EXPORTS
 @click.argument("result", type=options.PATH)
 @click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
 @options.output(None, "Folder to write to; by default the result's own.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
+              help="Leave out pixels with a lower confidence; by default as the run "
+              "did.")  # fmt: skip
 @options.calibration
 @options.report
 def command(
     result: Path,
     names: tuple[str, ...],
     output: Path | None,
+    min_confidence: float | None,
     report: Report,
     **calibration_values: Any,
 ) -> None:
@@ -47,7 +51,7 @@ def command(
         report.progress("reading")
         opened = open_result(result)
         given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
-        source = Exportable(opened.result, opened.left, given or opened.calibration)
+        source = Exportable(opened.result, opened.left, given or opened.calibration, min_confidence)
         files: dict[str, bytes] = {}
         left_out: dict[str, str] = {}
         for name in names or export_names(calibrated=source.calibration is not None):

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.io import Calibration
 
-SHORT = {"--max-disparity": "matching.max_disparity", "--threads": "threads", "--seed": "seed"}
+SHORT = {
+    "--max-disparity": "matching.max_disparity",
+    "--min-confidence": "confidence.min",
+    "--threads": "threads",
+    "--seed": "seed",
+}
 """Settings with an option of their own; every other one is reached by its dotted name."""
 ARGUMENTS = f"{__name__}.arguments"
 Command = Callable[..., Any]

@@ -97,7 +97,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def energy_lines(summary: dict[str, Any]) -> list[str]:
-    """Return lines on the boundaries of each kind, and on the energy and its proven gap."""
+    """Return lines on the boundaries of each kind, the energy and its gap, and the confidence."""
     kinds = ", ".join(
         f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
     )
@@ -105,7 +105,17 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
         f"{summary['segments']} segments; boundaries: {kinds}",
         f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
         f"optimum over the last particles (bound {summary['bound']:,.0f})",
+        *_confidence_lines(summary),
     ]
+
+
+def _confidence_lines(summary: dict[str, Any]) -> list[str]:
+    if "confidence_median" not in summary:
+        return []
+    line = f"median confidence {summary['confidence_median']:.2f}, "
+    line += f"{summary['low_confidence_percent']:.1f} % of the pixels low"
+    dropped = summary["dropped_percent"]
+    return [f"{line}, {dropped:.1f} % left out" if dropped else line]
 
 
 def seconds_table(seconds: dict[str, float]) -> list[str]:

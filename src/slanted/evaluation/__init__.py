@@ -1,13 +1,16 @@
 """Scores of disparity maps, and the public stereo benchmarks."""
 
+from slanted.evaluation.confidence import ConfidenceScores, evaluate_confidence
 from slanted.evaluation.datasets import DATASETS, Frame, find_frames
 from slanted.evaluation.metrics import METRIC_NAMES, evaluate, mean_metrics
 
 __all__ = [
     "DATASETS",
     "METRIC_NAMES",
+    "ConfidenceScores",
     "Frame",
     "evaluate",
+    "evaluate_confidence",
     "find_frames",
     "mean_metrics",
 ]

@@ -144,6 +144,12 @@ def mean_metrics(frames: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return means
 
 
+def is_d1_outlier(error: Floats, target: Floats) -> npt.NDArray[np.bool_]:
+    """Return which absolute errors are outliers by the rule of ``D1``, given true disparities."""
+    # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
+    return np.asarray((error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target)))
+
+
 @dataclass
 class _Tally:
     """Counts and sums over the ground-truth pixels seen so far."""
@@ -168,8 +174,7 @@ class _Tally:
         self.squares.append(float(np.square(known_error).sum()))
         error[~is_known] = np.inf  # counts as an outlier at every threshold
         is_outlier = {f"out-{k}px": error > k for k in OUTLIER_THRESHOLDS}
-        # A product instead of a ratio is exact at 5 % and defined where the true disparity is 0.
-        is_outlier["D1"] = (error > D1_PIXELS) & (D1_ONE_IN * error > np.abs(target))
+        is_outlier["D1"] = is_d1_outlier(error, target)
         for rule, selected in is_outlier.items():
             self.outliers[rule] = self.outliers.get(rule, 0) + int(np.count_nonzero(selected))
 

@@ -68,7 +68,7 @@ class Inference:
     """No choice among the last particles on these segments, with any labels, has a lower energy."""
     iterations: tuple[Iteration, ...]
     """The outer iterations, in order."""
-    confidence: Floats
+    margins: Floats
     """(n,) extra cost, judged by the messages, of giving each segment a plane that differs by more
     than a pixel (rms over the segment); 0 where such a plane is as good. If no such plane was drawn
     in the last iteration, an earlier iteration counts; if none ever was, it is infinite. Comparable

@@ -146,7 +146,7 @@ def _iterate(
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
     tell(planes, labels, None)
     iterations: list[Iteration] = []
-    confidence = np.full(regions.count, np.inf)
+    margins = np.full(regions.count, np.inf)
     for t in range(start.iteration, start.iteration + start.count):
         particles = terms.particles(planes, labels, t, previous_frame)
         graph = terms.graph(particles)
@@ -157,8 +157,8 @@ def _iterate(
             initial_energy = float(solution.trace.energy[0])
         planes = particles[np.arange(regions.count), solution.states]
         labels, bound = solution.labels, solution.bound
-        margins = _margins(regions, particles, solution)
-        confidence = np.where(np.isfinite(margins), margins, confidence)
+        latest = _margins(regions, particles, solution)
+        margins = np.where(np.isfinite(latest), latest, margins)
         outcome = solution.energy, solution.bound, solution.sweeps, solution.rule
         iterations.append(Iteration(*outcome, regions.count))
         tell(planes, labels, iterations[-1])
@@ -170,7 +170,7 @@ def _iterate(
         initial_energy=initial_energy,
         bound=bound,
         iterations=tuple(iterations),
-        confidence=confidence,
+        margins=margins,
         noise=start.noise,
     )
 

@@ -31,7 +31,14 @@ compress a thousandfold."""
 MOST_ARRAYS = 40
 NUMBERS_AT_A_TIME = 2**20
 """Numbers whose range is found at a time, because masks and copies take several times as much."""
-NAMED = {"depth.npy": "depth map of slanted: metres, NaN where unknown"}
+NAMED = {
+    "depth.npy": "depth map of slanted: metres, NaN where unknown",
+    "confidence.npy": "confidence of slanted: probability that the disparity is right",
+    "confidence.png": "confidence of slanted: 65535ths of a probability",
+    "deviation.npy": "deviation of slanted: standard deviation of right disparities, pixels",
+    "valid.png": "flags of slanted, whose bits docs/result.md explains",
+    "occluded.png": "mask of slanted: 255 where the right image does not show the pixel",
+}
 """Meaning of files that only their names distinguish from others."""
 DEPTH_IMAGE = "depth.png"
 KITTI_MAPS = ("disparity.png", "disparity_filled.png")
@@ -155,6 +162,8 @@ def _describe_image(path: Path, header: ImageHeader, samples: NDArray[Any]) -> d
     }
     if samples.ndim == 3:
         return found | {"meaning": f"{samples.dtype.itemsize * 8}-bit colour image"}
+    if path.name in NAMED:
+        return found | {"meaning": NAMED[path.name]}
     if samples.dtype == np.uint16 and header.format == "PNG":
         return found | _describe_16_bit(path, samples)
     if samples.dtype == np.uint8 and header.format in ("PNG", "PNM"):

@@ -18,6 +18,7 @@ from slanted.io.tables import table_rows, text_lines
 from slanted.io.texts import load_json
 
 SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
+         "confidence_median", "low_confidence_percent", "dropped_percent",
          "energy", "gap_percent", "version")  # fmt: skip
 """Fields of a result's record that are shown."""
 SUMMARY_MEANING = "summary of a batch, one line for each pair"
@@ -35,6 +36,7 @@ RECORDS = {
     "features": "record of a result",
     "status": "record of a pair of a batch",
     "experiment": "outcome of an experiment",
+    "mean": "outcome of `slanted evaluate`",
 }
 """Meaning of a record by a field that only this kind has."""
 STATED = ("status", "error", "experiment")

@@ -23,8 +23,11 @@ OPTIONAL = (
     *("disparity.png", "depth.npy", "segments_colour.png", "boundaries.png"),
     *("disparity_filled.pfm", "disparity_filled.npy", "disparity_filled.png"),
     *("disparity_filled_colour.png", SEGMENTS, ARRAYS, "planes_colour.png"),
+    *("matched.pfm", "valid.png", "occluded.png"),
+    *("confidence.npy", "confidence.png", "deviation.npy"),
     *("confidence_colour.png", "energy.png", "error.png", "matched_error.png", "overview.png"),
     *(LEFT, RIGHT, TRUTH, TRUTH_PICTURE),
+    *("evaluation.json", "sparsification.png"),
     *(file for files in EXPORTS.values() for file in files),
 )
 """Files that only some runs write; one left by an earlier run would not match the new result."""

@@ -16,9 +16,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.evaluation.sparsification import DENSITIES
 from slanted.output.legends import nice_ticks
 
 if TYPE_CHECKING:
+    from slanted.evaluation.confidence import ConfidenceScores
     from slanted.inference.outcome import Inference
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -111,6 +113,36 @@ def objective_chart(values: Sequence[float]) -> Chart:
     shown = tuple(min(value, most) for value in values)
     series = (Series("objective", places, shown), Series("lowest so far", places, lowest))
     return Chart("Objective of learning", "evaluation", "", series)
+
+
+def density_chart(scores: ConfidenceScores) -> Chart:
+    """Return the error of the most confident pixels by their share, and that of the best order."""
+    places = tuple(map(float, DENSITIES))
+    series = (
+        Series("most confident", places, tuple(scores.error.tolist())),
+        Series("best possible order", places, tuple(scores.oracle.tolist())),
+    )
+    title = "Error against density"
+    return Chart(title, "pixels kept, %", "wrong pixels (D1) among them, %", series)
+
+
+def reliability_chart(scores: ConfidenceScores) -> Chart:
+    """Return the share of right pixels by confidence; a calibrated one follows the diagonal."""
+    bins = scores.reliability
+    filled = bins.total > 0
+    said, found = bins.mean_said()[filled].tolist(), bins.found()[filled].tolist()
+    diagonal = (0.0, 1.0)
+    series = (
+        Series("found", tuple(said), tuple(found)),
+        Series("perfectly calibrated", diagonal, diagonal),
+    )
+    return Chart("Reliability", "confidence", "share of right pixels", series)
+
+
+def confidence_charts(scores: ConfidenceScores) -> NDArray[np.uint8]:
+    """Draw both charts of a confidence, one above the other."""
+    charts = density_chart(scores), reliability_chart(scores)
+    return np.vstack([draw_picture(chart) for chart in charts])
 
 
 def draw_svg(chart: Chart) -> str:

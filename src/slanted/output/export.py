@@ -36,12 +36,19 @@ class Exportable:
     """A result, the left image for colours (grey if None), and the calibration.
 
     Without a calibration `slanted.output.mesh.assumed_calibration` is used: lengths are in
-    baselines, and there is no depth in millimetres.
+    baselines, and there is no depth in millimetres. Pixels whose confidence is below
+    `min_confidence`, by default the setting ``confidence.min``, are left out.
     """
 
     result: ResultData
     left: Image | None = None
     calibration: Calibration | None = None
+    min_confidence: float | None = None
+
+    @property
+    def disparity(self) -> NDArray[np.float32]:
+        """The disparity, NaN where the confidence is too low."""
+        return self.result.trusted_disparity(self.min_confidence)
 
     @property
     def cameras(self) -> Calibration:
@@ -61,7 +68,15 @@ class Exportable:
 
     def mesh(self) -> PlaneMesh:
         """Return the mesh of all parts that have a depth; raise an InputError if none has."""
-        mesh = mesh_of(self.result).in_front(self.cameras)
+        least = self.result.settings.confidence.min
+        least = least if self.min_confidence is None else self.min_confidence
+        mesh = mesh_of(self.result, min_confidence=least)
+        if not len(mesh.faces):
+            raise InputError(
+                f"mesh: expected pixels with a confidence of at least {least}, got none; lower "
+                "the threshold"
+            )
+        mesh = mesh.in_front(self.cameras)
         if not len(mesh.faces):
             raise InputError(
                 "mesh: expected disparities above that of infinity, got none; give a calibration "
@@ -129,12 +144,12 @@ def _depth(source: Exportable) -> dict[str, bytes]:
             "depth.png: expected a calibrated pair, because it is in millimetres; give --calib, or "
             "--fx and --baseline"
         )
-    depth = depth_image(source.calibration.depth(source.result.disparity, LEAST_DISPARITY))
+    depth = depth_image(source.calibration.depth(source.disparity, LEAST_DISPARITY))
     return {"depth.png": encode(".png", depth)}
 
 
 def _cloud(source: Exportable) -> dict[str, bytes]:
-    pixels = source.result.disparity, source.rgb()
+    pixels = source.disparity, source.rgb()
     points, colours = point_cloud(*pixels, source.cameras, LEAST_DISPARITY)
     return {"cloud.ply": encode_ply(points, colours)}
 

@@ -43,13 +43,16 @@ from slanted.output.overlays import labels_legend, paint_labels, paint_regions, 
 from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
+    colour_margins,
     colour_planes,
     confidence_legend,
     disparity_legend,
     disparity_scale,
     grey_image,
+    margins_legend,
     planes_legend,
 )
+from slanted.output.pixel_maps import write_pixel_maps
 from slanted.output.result_data import json_text, summarise, write_arrays
 from slanted.output.result_fields import ResultData
 
@@ -170,8 +173,11 @@ def write_result(
     right
         The right image; both images are kept so that the viewer can run inference again.
     """
-    disparity = result.disparity
+    disparity = result.trusted_disparity()
     write_maps(folder, "disparity", disparity)
+    if disparity is not result.disparity:
+        write_maps(folder, "disparity_filled", result.disparity)
+    write_pixel_maps(folder, result)
     write_label_image(folder / SEGMENTS, result.regions.label_image)
     for name, picture in pictures_of(result, left).items():
         write_image(folder / name, picture)
@@ -193,7 +199,8 @@ def write_result(
 def write_maps(folder: Path, name: str, disparity: NDArray[np.float32]) -> None:
     """Write a disparity map as PFM, NPY and, if its values fit, KITTI's PNG."""
     suffixes = [".pfm", ".npy"]
-    if float(np.nanmin(disparity)) >= 0 and float(np.nanmax(disparity)) < KITTI_LIMIT:
+    known = disparity[np.isfinite(disparity)]
+    if known.min(initial=0) >= 0 and known.max(initial=0) < KITTI_LIMIT:
         suffixes.append(".png")
     for suffix in suffixes:
         write_disparity(folder / (name + suffix), disparity)
@@ -225,10 +232,21 @@ def disparity_picture(
     return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
 
+def confidence_picture(result: ResultData) -> NDArray[np.uint8]:
+    """Return the confidence of pixels in colours or, if there is none, the margins of segments."""
+    if result.confidence is not None:
+        return with_legend(colour_confidence(result.confidence), confidence_legend())
+    painted = colour_margins(result.regions, result.margins)
+    return with_legend(painted, margins_legend(result.margins))
+
+
 def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.uint8]]:
     """Return the pictures of a result by file name, each with its legend."""
-    regions, labels, confidence = result.regions, result.labels, result.confidence
-    pictures = {"disparity_colour.png": disparity_picture(result.disparity)}
+    regions, labels = result.regions, result.labels
+    trusted, scale = result.trusted_disparity(), disparity_scale(result.disparity)
+    pictures = {"disparity_colour.png": disparity_picture(trusted, scale)}
+    if trusted is not result.disparity:
+        pictures["disparity_filled_colour.png"] = disparity_picture(result.disparity, scale)
     energy = draw_picture(energy_chart(result.inference))
     if result.disparity.size > result.settings.tiles.above:
         # The others would take more memory than the run, and no screen is that large.
@@ -239,9 +257,8 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
         pictures["segments_colour.png"] = with_legend(segments, regions_legend())
         pictures["boundaries.png"] = with_legend(boundaries, labels_legend())
     planes = colour_planes(regions, result.planes)
-    doubts = colour_confidence(regions, confidence)
     pictures["planes_colour.png"] = with_legend(planes, planes_legend())
-    pictures["confidence_colour.png"] = with_legend(doubts, confidence_legend(confidence))
+    pictures["confidence_colour.png"] = confidence_picture(result)
     return {**pictures, "energy.png": energy}
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from slanted.io import Calibration
 from slanted.output.mesh_levels import NEAR, cut_at
 from slanted.regions.structure import Regions
-from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.arrays import Flags, Floats, Ints, Starts
 
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
@@ -64,12 +64,16 @@ class PlaneMesh:
         least = LEAST_DISPARITY - calibration.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
-        has_depth = disparity >= least - NEAR
-        kept = has_depth[faces].all(axis=1)
-        used = np.zeros(len(has_depth), np.bool_)
-        used[faces[kept]] = True
+        has_depth = np.all(disparity[faces] >= least - NEAR, axis=1)
+        return PlaneMesh(corners, disparity, faces, segment).only(has_depth)
+
+    def only(self, kept: Flags) -> PlaneMesh:
+        """Return some of the triangles, with the vertices that they use."""
+        used = np.zeros(len(self.disparity), np.bool_)
+        used[self.faces[kept]] = True
         number = (np.cumsum(used) - 1).astype(np.int32)
-        return PlaneMesh(corners[used], disparity[used], number[faces[kept]], segment[kept])
+        faces = number[self.faces[kept]]
+        return PlaneMesh(self.corners[used], self.disparity[used], faces, self.segment[kept])
 
 
 def build_mesh(
@@ -81,6 +85,7 @@ def build_mesh(
     lowest: float = -np.inf,
     highest: float = np.inf,
     step: int = 1,
+    hidden: Flags | None = None,
 ) -> PlaneMesh:
     """Turn segments, planes and boundary labels into a mesh.
 
@@ -95,23 +100,26 @@ def build_mesh(
     step
         Outlines follow squares with sides of this many pixels, which gives fewer triangles;
         vertices lie on the same planes. 1 is exact.
+    hidden
+        (H, W) pixels that the mesh leaves out.
     """
     from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
     from slanted.output.mesh_kernels import fill_mesh
 
-    coarse = coarse_labels(regions.label_image, step)
+    parts = _Parts.of(regions, planes, hidden)
+    coarse = coarse_labels(parts.labels, step)
     is_vertex = find_vertices(coarse)
     most, triangles = count_mesh(coarse, is_vertex)
     corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
     faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
-    adjacency = (regions.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
+    adjacency = (parts.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
     height, width = regions.label_image.shape
     count = fill_mesh(
         coarse,
         is_vertex,
         (step, width, height),
-        regions.centre,
-        np.ascontiguousarray(planes, np.float64),
+        parts.centre,
+        parts.planes,
         adjacency,
         np.ascontiguousarray(labels, np.int32),
         float(tolerance),
@@ -124,7 +132,41 @@ def build_mesh(
         if np.isfinite(level):
             mesh = cut_at(mesh, level)
     places, unbounded, *others = mesh
-    return PlaneMesh(places, np.clip(unbounded, lowest, highest), *others)
+    made = PlaneMesh(places, np.clip(unbounded, lowest, highest), *others)
+    return made if hidden is None else made.only(made.segment < regions.count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The segments of a mesh, in which hidden pixels of segment i are a part n + i of their own.
+
+    Such parts have no neighbours, so that they share no vertex with what is shown.
+    """
+
+    labels: Ints
+    centre: Floats
+    planes: Floats
+    adjacency_start: Starts
+
+    @classmethod
+    def of(cls, regions: Regions, planes: Floats, hidden: Flags | None) -> _Parts:
+        planes, starts = np.ascontiguousarray(planes, np.float64), regions.adjacency_start
+        if hidden is None:
+            return cls(regions.label_image, regions.centre, planes, starts)
+        centre = np.tile(regions.centre, (2, 1))
+        starts = np.append(starts, np.full(regions.count, starts[-1]))
+        for array in (centre, starts):  # as those of regions are, for the kernels
+            array.setflags(write=False)
+        return cls(labels_apart(regions, hidden), centre, np.tile(planes, (2, 1)), starts)
+
+
+def labels_apart(regions: Regions, hidden: Flags | None) -> Ints:
+    """Return the label image, in which hidden pixels of segment i have the label n + i."""
+    if hidden is None:
+        return regions.label_image
+    labels: Ints = regions.label_image + np.int32(regions.count) * hidden.astype(np.int32)
+    labels.setflags(write=False)
+    return labels
 
 
 def coarse_labels(labels: Ints, step: int) -> Ints:
@@ -152,8 +194,15 @@ def step_for(labels: Ints, most_triangles: int) -> int:
     return step
 
 
-def mesh_of(result: ResultData, tolerance: float = TOLERANCE, step: int = 1) -> PlaneMesh:
+def mesh_of(
+    result: ResultData,
+    tolerance: float = TOLERANCE,
+    step: int = 1,
+    min_confidence: float = 0.0,
+) -> PlaneMesh:
     """Return the mesh of a result; see `build_mesh`.
+
+    Pixels whose confidence is below `min_confidence` are left out.
 
     Examples
     --------
@@ -175,6 +224,7 @@ def mesh_of(result: ResultData, tolerance: float = TOLERANCE, step: int = 1) -> 
         lowest=lowest,
         highest=highest,
         step=step,
+        hidden=result.doubted(min_confidence),
     )
 
 

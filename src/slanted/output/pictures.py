@@ -1,4 +1,4 @@
-"""Pictures of whole maps: disparities, errors, planes, confidence and contour strength.
+"""Pictures of whole maps: disparities, errors, planes, confidence, margins, contour strength.
 
 Each function that paints has one beside it that returns the legend of its colours. Pictures over
 the left image are in `slanted.output.overlays`, charts in `slanted.output.charts`.
@@ -110,30 +110,30 @@ def _colour_map(number: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(colours)
 
 
-def colour_confidence(regions: Regions, confidence: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Paint each segment by its confidence, on a logarithmic scale: dark is doubtful.
+def colour_margins(regions: Regions, margins: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Paint each segment by its margin, on a logarithmic scale: dark is doubtful.
 
-    Segments of infinite confidence, for which no other plane was ever drawn, are light grey.
+    Segments of infinite margin, for which no other plane was ever drawn, are light grey.
     """
-    low, high = np.log1p(confidence_scale(confidence))
-    finite = np.isfinite(confidence)
-    level = (np.log1p(np.where(finite, confidence, 0)) - low) / (high - low)
+    low, high = np.log1p(margins_scale(margins))
+    finite = np.isfinite(margins)
+    level = (np.log1p(np.where(finite, margins, 0)) - low) / (high - low)
     colours = cividis()[np.rint(np.clip(level, 0, 1) * 255).astype(np.uint8)]
     colours[~finite] = NO_RIVAL_COLOUR
     painted: NDArray[np.uint8] = colours[regions.label_image]
     return painted
 
 
-def confidence_scale(confidence: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of the scale of confidence: the 2 % and 98 % quantiles, at least 1 apart."""
-    known = confidence[np.isfinite(confidence)]
+def margins_scale(margins: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the scale of margins: the 2 % and 98 % quantiles, at least 1 apart."""
+    known = margins[np.isfinite(margins)]
     low, high = np.quantile(known, [0.02, 0.98]) if known.size else (0.0, 1.0)
     return float(low), max(float(high), float(low) + 1)
 
 
-def confidence_legend(confidence: NDArray[np.float64]) -> Legend:
-    """Return the legend of `colour_confidence`."""
-    low, high = confidence_scale(confidence)
+def margins_legend(margins: NDArray[np.float64]) -> Legend:
+    """Return the legend of `colour_margins`."""
+    low, high = margins_scale(margins)
     values = [factor * 10.0**k for k in range(-1, 9) for factor in (1, 3)]
     start, end = np.log1p([low, high])
     ticks = [
@@ -142,7 +142,17 @@ def confidence_legend(confidence: NDArray[np.float64]) -> Legend:
         if low <= value <= high
     ]
     rival = Swatch("no rival", NO_RIVAL_COLOUR)
-    return Legend("confidence, energy", cividis(), tuple(ticks), (rival,))
+    return Legend("margin of a segment, energy", cividis(), tuple(ticks), (rival,))
+
+
+def colour_confidence(confidence: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Paint the confidence of each pixel, from 0 to 1: dark is doubtful."""
+    return cividis()[np.rint(np.clip(confidence, 0, 1) * 255).astype(np.uint8)]
+
+
+def confidence_legend() -> Legend:
+    """Return the legend of `colour_confidence`."""
+    return scale_legend("confidence", cividis(), 0.0, 1.0)
 
 
 def colour_error(

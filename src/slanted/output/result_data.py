@@ -18,6 +18,7 @@ from slanted.io.files import atomic_path
 from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
 from slanted.io.texts import read_json_object
+from slanted.output.pixel_maps import pack_confidence, pack_deviation, unpack_confidence
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration
@@ -66,6 +67,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         "disparity_max": float(result.disparity.max()),
         "matched_percent": 100 * float(np.isfinite(result.matched).mean()),
         "occluded_percent": 100 * float(result.occluded.mean()),
+        **_summarise_confidence(result),
         "segments": result.regions.count,
         "boundaries": {label.name.lower(): int(labels[label]) for label in BoundaryLabel},
         "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
@@ -84,22 +86,36 @@ def summarise(result: ResultData) -> dict[str, Any]:
     }
 
 
+def _summarise_confidence(result: ResultData) -> dict[str, Any]:
+    confidence, rules = result.confidence, result.settings.confidence
+    if confidence is None:
+        return {}
+    return {
+        "confidence_median": float(np.median(confidence)),
+        "low_confidence_percent": 100 * float((confidence < rules.low).mean()),
+        "dropped_percent": 100 * float((confidence < rules.min).mean()),
+    }
+
+
 def write_arrays(path: Path, result: ResultData) -> None:
     """Write as NPZ the arrays that everything else can be computed from."""
     inference = result.inference
     is_small = result.disparity.size <= SMALL_RESULT and result.regions.count <= FEW_SEGMENTS
     save = np.savez_compressed if is_small else np.savez
-    optional: dict[str, Any] = (
-        {} if result.pixel_weights is None else {"weights": result.pixel_weights}
-    )
-    arrays = {
-        **optional,
+    optional = {
+        "weights": result.pixel_weights,
+        "confidence": None if result.confidence is None else pack_confidence(result.confidence),
+        "deviation": None if result.deviation is None else pack_deviation(result.deviation),
+        "sky": result.sky,
+    }
+    arrays: dict[str, Any] = {
+        **{name: array for name, array in optional.items() if array is not None},
         "matched": result.matched,
         "segments": result.regions.label_image,
         "planes": inference.planes,
         "labels": inference.labels,
         "initial_planes": inference.initial_planes,
-        "confidence": inference.confidence,
+        "margins": inference.margins,
         # These follow from the others and are written for users; only the last two are read back.
         "disparity": result.disparity,
         "occluded": result.occluded,
@@ -134,7 +150,7 @@ def read_result(folder: Path) -> dict[str, Any]:
         regions = dataclasses.replace(
             regions, histograms=arrays["histograms"], chi_squared=arrays["chi_squared"]
         )
-        planes, weights = arrays["planes"], arrays.get("weights")
+        planes = arrays["planes"]
         inference = Inference(
             planes,
             arrays["labels"],
@@ -143,7 +159,7 @@ def read_result(folder: Path) -> dict[str, Any]:
             float(record["initial_energy"]),
             float(record["bound"]),
             tuple(_iteration(step) for step in record["iterations"]),
-            arrays["confidence"],
+            arrays["margins"],
             float(record["noise"]),
         )
         found, check = record["searched"], record["rectification"]
@@ -160,12 +176,23 @@ def read_result(folder: Path) -> dict[str, Any]:
             "seconds": {k: float(v) for k, v in record["seconds"].items() if k != "total"},
             "searched": searched,
             "rectification": None if check is None else RectificationCheck(**check),
-            "pixel_weights": weights,
+            "pixel_weights": arrays.get("weights"),
+            **_pixel_maps(arrays),
         }
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(
             folder, f"expected a result of slanted, but its parts do not fit ({error})"
         ) from error
+
+
+def _pixel_maps(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the maps that only some results have, in the types of a result."""
+    confidence, deviation = arrays.get("confidence"), arrays.get("deviation")
+    return {
+        "confidence": None if confidence is None else unpack_confidence(confidence),
+        "deviation": None if deviation is None else deviation.astype(np.float32),
+        "sky": arrays.get("sky"),
+    }
 
 
 def _features(folder: Path, record: dict[str, Any]) -> Features:
@@ -207,18 +234,24 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
         "matched": ("f", size),
         "planes": ("f", (n, 3)),
         "initial_planes": ("f", (n, 3)),
-        "confidence": ("f", (n,)),
+        "margins": ("f", (n,)),
         "labels": ("i", (edges,)),
         "histograms": ("f", (n, 64)),
         "chi_squared": ("f", (edges,)),
     }
-    if "weights" in stored:
-        expected["weights"] = ("f", size)
+    optional = {"weights": "f", "confidence": "u", "deviation": "f", "sky": "b"}
+    is_old = "margins" not in stored  # early versions called the margins confidence
+    if is_old:
+        del optional["confidence"]
+    expected |= {name: (kind, size) for name, kind in optional.items() if name in stored}
     arrays = {}
     for name, (kind, shape) in expected.items():
-        arrays[name] = stored.read(name, kind, shape, math.prod(shape))
-        if name not in ("matched", "confidence") and not np.isfinite(arrays[name]).all():
+        stored_name = "confidence" if is_old and name == "margins" else name
+        arrays[name] = stored.read(stored_name, kind, shape, math.prod(shape))
+        if name not in ("matched", "margins") and not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} is not finite")
+    if "confidence" in arrays and arrays["confidence"].dtype != np.uint16:
+        raise ValueError("confidence is not of 16 bits")
     labels = arrays["labels"]
     if edges and not 0 <= labels.min() <= labels.max() < len(BoundaryLabel):
         raise ValueError("labels are out of range")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slanted.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -32,6 +34,20 @@ class ResultData:
     rectification: RectificationCheck | None = None
     pixel_weights: NDArray[np.float32] | None = None
     census: CensusPair | None = None
+    confidence: NDArray[np.float32] | None = None
+    deviation: NDArray[np.float32] | None = None
+    sky: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        # Rounded as files round them, so that a result read back equals the one that was saved.
+        from slanted.output.pixel_maps import checked_confidence, checked_deviation
+
+        shape = self.disparity.shape
+        if self.confidence is not None:
+            checked = checked_confidence(self.confidence, shape)
+            object.__setattr__(self, "confidence", checked)
+        if self.deviation is not None:
+            object.__setattr__(self, "deviation", checked_deviation(self.deviation, shape))
 
     @property
     def planes(self) -> NDArray[np.float64]:
@@ -44,9 +60,16 @@ class ResultData:
         return self.inference.labels
 
     @property
-    def confidence(self) -> NDArray[np.float64]:
-        """(n,) what another plane would cost each segment; see `slanted.inference.pcbp`."""
-        return self.inference.confidence
+    def margins(self) -> NDArray[np.float64]:
+        """(n,) energy that another plane would cost each segment; see `slanted.inference.pcbp`."""
+        return self.inference.margins
+
+    @property
+    def valid(self) -> NDArray[np.uint8]:
+        """(H, W) the `slanted.PixelFlag` bits of each pixel, as in ``valid.png``."""
+        from slanted.output.pixel_maps import pixel_flags
+
+        return pixel_flags(self)
 
     @property
     def energy(self) -> float:
@@ -64,3 +87,57 @@ class ResultData:
         from slanted.inference.outcome import Iteration
 
         return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
+
+    def doubted(self, min_confidence: float) -> NDArray[np.bool_] | None:
+        """Return the (H, W) mask of pixels below a confidence; None if that is 0.
+
+        Raises
+        ------
+        InputError
+            If the threshold is not from 0 to 1, or the result has no confidence.
+        """
+        if not 0 <= min_confidence <= 1:
+            raise InputError(f"min_confidence: expected a number from 0 to 1, got {min_confidence}")
+        if min_confidence == 0:
+            return None
+        if self.confidence is None:
+            raise InputError(
+                "min_confidence: expected a result with a confidence, got one that has none; run "
+                "it again with a model of confidence, or leave out the threshold"
+            )
+        return self.confidence < min_confidence
+
+    def trusted_disparity(self, min_confidence: float | None = None) -> NDArray[np.float32]:
+        """Return the disparity with NaN at pixels whose confidence is too low.
+
+        Parameters
+        ----------
+        min_confidence
+            The lowest confidence to keep, from 0 to 1; by default the setting ``confidence.min``.
+
+        Raises
+        ------
+        InputError
+            As for `doubted`.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import numpy as np
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> result = slanted.estimate(scene.left, scene.right)
+        >>> doubtful = np.ones((64, 96), np.float32)
+        >>> doubtful[0, 0] = 0.2
+        >>> result = dataclasses.replace(result, confidence=doubtful)
+        >>> bool(np.isnan(result.trusted_disparity(0.9))[0, 0])
+        True
+        """
+        import numpy as np
+
+        least = self.settings.confidence.min if min_confidence is None else min_confidence
+        doubted = self.doubted(least)
+        if doubted is None:
+            return self.disparity
+        return np.where(doubted, np.float32(np.nan), self.disparity)

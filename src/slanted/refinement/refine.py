@@ -71,7 +71,7 @@ def infer_and_refine(
     -------
     regions, inference
         The last segments, and the solution on them. ``inference.iterations`` and
-        ``initial_energy`` are of all rounds; confidence, bound and energies of the last.
+        ``initial_energy`` are of all rounds; margins, bound and energies of the last.
     """
     if terms_of is None:
         if rounds:  # computed once for all rounds

@@ -14,12 +14,13 @@ from slanted import __version__
 from slanted.errors import plural
 from slanted.images.colour import as_rgb8
 from slanted.output import html
-from slanted.output.charts import Chart, Series, draw_svg, energy_chart
+from slanted.output.charts import Chart, Series, density_chart, draw_svg, energy_chart
 from slanted.output.folder import pictures_of
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import colour_error, error_legend, jpeg
 
 if TYPE_CHECKING:
+    from slanted.evaluation.confidence import ConfidenceScores
     from slanted.result_folder import ResultFolder
 
 TITLE = "Slanted-plane stereo: results"
@@ -31,6 +32,8 @@ ERRORS = {
     "out-3px-all": ">3 px %",
     "D1-all": "D1 %",
     "epe-all": "epe px",
+    "D1@80-all": "D1@80 %",
+    "AUC-all": "AUC",
 }
 """The metrics that are shown, and their names in tables."""
 GUIDE = (
@@ -39,15 +42,21 @@ GUIDE = (
 )
 ERROR_GUIDE = (
     ">k px: pixels off by more than k px; D1: pixels off by more than 3 px and 5 %; epe: mean "
-    "error. All are over every pixel with ground truth."
+    "error. All are over every pixel with ground truth. "
 )
+TRUST_GUIDE = (
+    "D1@80: D1 of the most confident 80 % of the pixels; AUC: how often a wrong pixel is less "
+    "confident than a right one."
+)
+DENSITY_CAPTION = "Error of the most confident pixels, by how many are kept."
 CAPTIONS = {
     "disparity_colour.png": "Disparity: every pixel on the plane of its segment.",
     "boundaries.png": "Boundaries by label; occlusions are drawn on the side of the front segment.",
     "segments_colour.png": "Segments and the junctions where they meet.",
     "planes_colour.png": "Planes: the colour is the direction in which a plane comes nearer; grey "
     "is level.",
-    "confidence_colour.png": "Confidence: what another plane would cost; dark is doubtful.",
+    "confidence_colour.png": "Confidence of each pixel or, if there is none, margins of segments; "
+    "dark is doubtful.",
 }
 """Pictures of a pair, in order, with their captions."""
 ENERGY_CAPTION = (
@@ -71,6 +80,15 @@ class Entry:
         if self.truth is None:
             return {}
         return evaluate(self.opened.result.disparity, self.truth)
+
+    def trust(self) -> ConfidenceScores | None:
+        """Return the scores of the confidence, if there is one and ground truth."""
+        from slanted.evaluation.confidence import evaluate_confidence
+
+        result = self.opened.result
+        if self.truth is None or result.confidence is None:
+            return None
+        return evaluate_confidence(result.disparity, self.truth, result.confidence)
 
 
 @dataclass(frozen=True)
@@ -98,9 +116,12 @@ def build_report(entries: Iterable[Entry], title: str = TITLE) -> str:
 
 
 def _page_of(number: int, entry: Entry) -> _Page:
-    result, errors = entry.opened.result, entry.errors()
+    result, errors, trust = entry.opened.result, entry.errors(), entry.trust()
     summary = result.summary()
     figures = [html.picture(*pair, html.JPEG) for pair in _pictures(entry)]
+    if trust is not None:
+        errors |= trust.metrics
+        figures.append(_plot(density_chart(trust), DENSITY_CAPTION))
     parts = [
         html.heading(entry.name, 2, _anchor(number)),
         html.bullets(_facts(summary, errors)),
@@ -122,13 +143,19 @@ def _summary(pages: Sequence[_Page]) -> list[str]:
         row += [f"{share:.1f}" for share in shares]
         row += [f"{summary['matched_percent']:.1f}", f"{summary['gap_percent']:.2f}"]
         row.append(f"{summary['seconds']['total']:.1f}")
-        rows.append([*row, *(f"{errors[r]:.2f}" if r in errors else "" for r in known)])
+        rows.append([*row, *(_score(r, errors) for r in known)])
+    guide = GUIDE + (ERROR_GUIDE if known else "") + (TRUST_GUIDE if "AUC-all" in known else "")
     return [
         html.heading("Summary", 2, "summary"),
         html.table(header, rows),
-        html.paragraph(GUIDE + (ERROR_GUIDE if known else ""), "faint"),
+        html.paragraph(guide.strip(), "faint"),
         html.grid(_plots(pages, bool(known))),
     ]
+
+
+def _score(rule: str, errors: dict[str, float]) -> str:
+    """Return a metric as text; empty if it is not known."""
+    return f"{errors[rule]:.{4 if rule == 'AUC-all' else 2}f}" if rule in errors else ""
 
 
 def label_shares(summary: dict[str, Any]) -> tuple[float, float, float]:
@@ -180,7 +207,8 @@ def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
         f"seconds: {stages}",
     ]
     if errors:
-        scores = ", ".join(f"{name} {errors[rule]:.2f}" for rule, name in ERRORS.items())
+        known = {name: _score(rule, errors) for rule, name in ERRORS.items() if rule in errors}
+        scores = ", ".join(f"{name} {score}" for name, score in known.items())
         facts.append(f"errors: {scores}")
     return facts
 

@@ -8,6 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
+from slanted.evaluation.confidence import (
+    ConfidenceScores,
+    evaluate_confidence,
+    mean_confidence,
+)
 from slanted.evaluation.metrics import evaluate, mean_metrics
 
 if TYPE_CHECKING:
@@ -67,7 +72,8 @@ def evaluate_frames(
     """Run a method on every frame and score it.
 
     Returns ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``,
-    the wall time of the method without reading files) and ``per_frame``.
+    the wall time of the method without reading files) and ``per_frame``. If results have a
+    confidence, ``confidence`` has its `ConfidenceScores`, the mean over the frames.
 
     Examples
     --------
@@ -83,16 +89,20 @@ def evaluate_frames(
     if method not in method_names():
         raise InputError(f"method: expected one of {', '.join(method_names())}, got {method!r}")
     per_frame: list[dict[str, Any]] = []
+    trust: list[ConfidenceScores] = []
     for number, frame in enumerate(frames, 1):
         try:
-            scores = _evaluate_frame(frame, method, settings, sparse)
+            scores, sure = _evaluate_frame(frame, method, settings, sparse)
         except InputError as error:
             raise InputError(f"{frame.name}: {error}") from error
         per_frame.append({"frame": frame.name, **scores})
+        trust += [] if sure is None else [sure]
         if progress is not None:
             progress(f"{number}/{len(frames)} {frame.name}: D1-all {scores['D1-all']:.2f} %")
     scores_only = [{k: v for k, v in row.items() if k != "frame"} for row in per_frame]
+    confidence = {"confidence": mean_confidence(trust)} if trust else {}
     return {
+        **confidence,
         "method": method,
         "frames": len(per_frame),
         "mean": mean_metrics(scores_only),
@@ -102,15 +112,23 @@ def evaluate_frames(
 
 def _evaluate_frame(
     frame: Frame, method: str, settings: Settings, sparse: bool
-) -> dict[str, float]:
+) -> tuple[dict[str, float], ConfidenceScores | None]:
     from slanted.matching.rectification import check_rectification
+    from slanted.pipeline import estimate
 
     left, right = read_frame(frame)
     if method != FULL_MODEL:  # the whole pipeline makes this check itself
         check_rectification(left, right, settings.rectification, settings.matching.min_disparity)
     start = time.perf_counter()
-    disparity = compute_disparity(method, left, right, settings, sparse=sparse)
+    confidence = None
+    if method == FULL_MODEL:
+        result = estimate(left, right, settings)
+        disparity, confidence = result.disparity, result.confidence
+    else:
+        disparity = compute_disparity(method, left, right, settings, sparse=sparse)
     seconds = time.perf_counter() - start
     ground_truth, visible = frame.load_ground_truth()
     scores = evaluate(disparity, ground_truth, ground_truth_noc=visible)
-    return {**scores, "seconds": seconds}
+    if confidence is None:
+        return {**scores, "seconds": seconds}, None
+    return {**scores, "seconds": seconds}, evaluate_confidence(disparity, ground_truth, confidence)

@@ -15,6 +15,7 @@ has the values of ``fast``, ``default`` and ``best``, which trade time for accur
 
 from __future__ import annotations
 
+from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.inference import InferenceSettings
 from slanted.settings.learning import LearningSettings
 from slanted.settings.matching import (
@@ -31,6 +32,7 @@ from slanted.settings.tree import Leaf, Settings, leaves, preset_names, unknown_
 
 __all__ = [
     "CensusSettings",
+    "ConfidenceSettings",
     "InferenceSettings",
     "Leaf",
     "LearningSettings",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from slanted.errors import SettingsError
+from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.inference import InferenceSettings
 from slanted.settings.learning import LearningSettings
@@ -59,6 +60,7 @@ class Settings(Section):
     model: ModelSettings = dataclasses.field(default_factory=ModelSettings)
     inference: InferenceSettings = dataclasses.field(default_factory=InferenceSettings)
     refinement: RefinementSettings = dataclasses.field(default_factory=RefinementSettings)
+    confidence: ConfidenceSettings = dataclasses.field(default_factory=ConfidenceSettings)
     tiles: TilesSettings = dataclasses.field(default_factory=TilesSettings)
     learning: LearningSettings = dataclasses.field(default_factory=LearningSettings)
 

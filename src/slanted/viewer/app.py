@@ -133,7 +133,7 @@ def _tile(session: Session, request: Request) -> Response:
     level, column, row = (_small(params[name]) for name in ("level", "column", "row"))
     if level > LARGEST_LEVEL:
         raise NotThereError("tile")
-    layer = session.layer(_key(request), str(params["layer"]))
+    layer = session.layer(_key(request), str(params["layer"]), _percent(request))
     content = cut_tile(layer, level, column, row)
     if content is None:
         raise NotThereError("tile")
@@ -153,7 +153,7 @@ def _is_number(text: str) -> bool:
 
 
 def _texture(session: Session, request: Request) -> Response:
-    layer = session.layer(_key(request), str(request.path_params["layer"]))
+    layer = session.layer(_key(request), str(request.path_params["layer"]), _percent(request))
     return Response(texture(layer), media_type="image/jpeg", headers=FOREVER)
 
 
@@ -173,8 +173,13 @@ def _mesh(session: Session, request: Request) -> Response:
 
 
 def _packed(session: Session, request: Request, kind: str, most: int) -> Response:
-    content = session.packed(_key(request), kind, most)
+    content = session.packed(_key(request), kind, most, _percent(request))
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
+
+
+def _percent(request: Request) -> int:
+    """Return the least confidence of pixels to show, in percent."""
+    return min(_number(request, "confidence", 0), 100)
 
 
 def _number(request: Request, name: str, default: int) -> int:
@@ -187,7 +192,7 @@ def _number(request: Request, name: str, default: int) -> int:
 def _export(session: Session, request: Request) -> Response:
     """Answer with a file to save; several files are packed into one archive."""
     name = str(request.path_params["name"])
-    files = session.export(_key(request), name)
+    files = session.export(_key(request), name, _percent(request))
     content = files[name]
     if len(files) > 1:
         stream = io.BytesIO()

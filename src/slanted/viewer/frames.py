@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.output.export import Exportable
-from slanted.output.mesh import PlaneMesh, mesh_of, step_for
+from slanted.output.mesh import PlaneMesh, labels_apart, mesh_of, step_for
 from slanted.result import Result
 from slanted.viewer.cache import Cache
 
@@ -35,9 +35,9 @@ class Scene:
     # ends of the scale of disparities, shared by all frames so that they can be compared
     scale: tuple[float, float]
 
-    def source(self, result: Result) -> Exportable:
-        """Return a result with the left image and the calibration."""
-        return Exportable(result, self.left, self.calibration)
+    def source(self, result: Result, least: float = 0.0) -> Exportable:
+        """Return a result, down to a least confidence, with the left image and the calibration."""
+        return Exportable(result, self.left, self.calibration, least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +67,21 @@ class Frame:
             return self.final
         return drawn.get(self.key, "state", lambda: _state(self.final, snapshot))
 
-    def mesh(self, most_triangles: int) -> PlaneMesh:
-        """Return the planes as a mesh, with outlines coarse enough for at most `most_triangles`."""
-        result = self.result
-        step = step_for(result.regions.label_image, most_triangles)
-        mesh = mesh_of(result, step=step)
+    def least(self, percent: int) -> float:
+        """Return the confidence below which pixels are hidden; 0 if this state has none."""
+        return 0.0 if self.result.confidence is None else min(percent, 100) / 100
+
+    def mesh(self, most_triangles: int, percent: int = 0) -> PlaneMesh:
+        """Return the planes as a mesh, with outlines coarse enough for at most `most_triangles`.
+
+        Pixels whose confidence is below `percent` are left out.
+        """
+        result, least = self.result, self.least(percent)
+        step = step_for(labels_apart(result.regions, result.doubted(least)), most_triangles)
+        mesh = mesh_of(result, step=step, min_confidence=least)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
             step += 1  # cuts where planes leave the range of disparities added triangles
-            mesh = mesh_of(result, step=step)
+            mesh = mesh_of(result, step=step, min_confidence=least)
         return mesh
 
     def summary(self) -> dict[str, Any]:
@@ -122,7 +129,7 @@ def _state(result: Result, snapshot: Snapshot) -> Result:
         result.inference,
         planes=snapshot.planes,
         labels=snapshot.labels,
-        confidence=np.full(snapshot.regions.count, np.inf),
+        margins=np.full(snapshot.regions.count, np.inf),
     )
     return replace(
         result,
@@ -130,4 +137,7 @@ def _state(result: Result, snapshot: Snapshot) -> Result:
         occluded=hidden_pixels(disparity),
         regions=snapshot.regions,
         inference=inference,
+        confidence=None,
+        deviation=None,
+        sky=None,
     )

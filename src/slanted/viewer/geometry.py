@@ -32,12 +32,13 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
     return rows, columns
 
 
-def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
+def pack_cloud(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:
     """Return at most `most` pixels as points: their number, positions and texture coordinates.
 
-    Their order is random, so that the first k of them are a thinner cloud.
+    Their order is random, so that the first k of them are a thinner cloud. Pixels whose confidence
+    is below `percent` are left out.
     """
-    disparity = frame.result.disparity
+    disparity = frame.result.trusted_disparity(frame.least(percent))
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
     cameras = scene.source(frame.result).cameras
@@ -57,14 +58,15 @@ def pack_cloud(scene: Scene, frame: Frame, most: int) -> bytes:
     )
 
 
-def pack_mesh(scene: Scene, frame: Frame, most: int) -> bytes:
+def pack_mesh(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:
     """Return a mesh of at most `most` triangles, with outlines as coarse as that requires.
 
-    The bytes hold the numbers of vertices and triangles, positions, texture coordinates, triangles.
+    Pixels whose confidence is below `percent` are left out. The bytes hold the numbers of vertices
+    and triangles, positions, texture coordinates, triangles.
     """
     height, width = frame.result.disparity.shape
     cameras = scene.source(frame.result).cameras
-    mesh = frame.mesh(min(most, MOST_TRIANGLES)).in_front(cameras)
+    mesh = frame.mesh(min(most, MOST_TRIANGLES), percent).in_front(cameras)
     positions = mesh.positions(cameras) * GLTF_FROM_CAMERA
     places = mesh.texture_coordinates(width, height)
     places[:, 1] = 1 - places[:, 1]

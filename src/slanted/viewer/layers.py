@@ -24,11 +24,13 @@ from slanted.output.pictures import (
     colour_confidence,
     colour_disparity,
     colour_error,
+    colour_margins,
     colour_planes,
     confidence_legend,
     disparity_legend,
     error_legend,
     jpeg,
+    margins_legend,
     planes_legend,
 )
 from slanted.viewer.cache import Cache
@@ -41,6 +43,8 @@ TILE = 512
 TEXTURE = 2048
 """Largest side, in pixels, of a picture that is laid over the mesh."""
 CACHE_BYTES = 600_000_000
+HIDING = "disparity"
+"""The layer that shows only pixels of enough confidence."""
 FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 
@@ -63,8 +67,10 @@ class Layer:
 def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
     """Return the layers that a frame has, in the order in which the page shows them."""
     names = ["image", "disparity", "labels", "segments", "planes"]
-    if frame.is_final and np.isfinite(frame.result.confidence).any():
+    if frame.result.confidence is not None:
         names.append("confidence")
+    if frame.is_final and np.isfinite(frame.result.margins).any():
+        names.append("margins")
     if scene.truth is not None:
         names += ["error", "truth"]
     return tuple(names)
@@ -75,9 +81,14 @@ def layer_legend(scene: Scene, frame: Frame, name: str) -> Legend:
     return KINDS[name].legend(scene, frame)
 
 
-def paint_layer(scene: Scene, frame: Frame, name: str) -> Layer:
-    """Paint a frame at full size."""
-    return KINDS[name].paint(scene, frame)
+def paint_layer(scene: Scene, frame: Frame, name: str, percent: int = 0) -> Layer:
+    """Paint a frame at full size; its disparity only where the confidence is at least `percent`."""
+    return _disparity(scene, frame, percent) if name == HIDING else KINDS[name].paint(scene, frame)
+
+
+def _disparity(scene: Scene, frame: Frame, percent: int = 0) -> Layer:
+    disparity = frame.result.trusted_disparity(frame.least(percent))
+    return Layer(colour_disparity(disparity, *scene.scale))
 
 
 def _image(scene: Scene, frame: Frame) -> NDArray[np.uint8]:
@@ -100,6 +111,12 @@ def _truth(scene: Scene) -> NDArray[np.float32]:
     return scene.truth
 
 
+def _confidence(frame: Frame) -> NDArray[np.float32]:
+    if frame.result.confidence is None:
+        raise InputError("confidence: expected a result with a confidence, got one without")
+    return frame.result.confidence
+
+
 @dataclass(frozen=True)
 class _Kind:
     """How a layer is painted, and its legend."""
@@ -115,10 +132,7 @@ KINDS = {
             "left image" if scene.left is not None else "the left image is missing"
         ),
     ),
-    "disparity": _Kind(
-        lambda scene, frame: Layer(colour_disparity(frame.result.disparity, *scene.scale)),
-        lambda scene, frame: disparity_legend(*scene.scale),
-    ),
+    HIDING: _Kind(_disparity, lambda scene, frame: disparity_legend(*scene.scale)),
     "labels": _Kind(_paint_labels, lambda scene, frame: labels_legend()),
     "segments": _Kind(
         _paint_segments,
@@ -129,10 +143,12 @@ KINDS = {
         lambda scene, frame: planes_legend(),
     ),
     "confidence": _Kind(
-        lambda scene, frame: Layer(
-            colour_confidence(frame.result.regions, frame.result.confidence)
-        ),
-        lambda scene, frame: confidence_legend(frame.result.confidence),
+        lambda scene, frame: Layer(colour_confidence(_confidence(frame))),
+        lambda scene, frame: confidence_legend(),
+    ),
+    "margins": _Kind(
+        lambda scene, frame: Layer(colour_margins(frame.result.regions, frame.result.margins)),
+        lambda scene, frame: margins_legend(frame.result.margins),
     ),
     "error": _Kind(
         lambda scene, frame: Layer(colour_error(frame.result.disparity, _truth(scene))),

@@ -12,6 +12,8 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import shown_labels
+from slanted.output.pixel_flag import PixelFlag
+from slanted.output.pixel_maps import flags_of_rows
 from slanted.regions.edges import edge_numbers
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]
         "matched": _number(result.matched[v, u]),
         "depth": _depth(scene, disparity),
         "occluded": bool(result.occluded[v, u]),
+        "confidence": None if result.confidence is None else float(result.confidence[v, u]),
+        "deviation": None if result.deviation is None else float(result.deviation[v, u]),
+        "flags": PixelFlag(int(flags_of_rows(result, slice(v, v + 1))[0, u])).words(),
         "truth": None if scene.truth is None else _number(scene.truth[v, u]),
         **describe_segment(result, segment, is_final=frame.is_final),
     }
@@ -68,7 +73,7 @@ def describe_segment(result: Result, segment: int, *, is_final: bool) -> dict[st
         "size": int(regions.size[segment]),
         "plane": [float(value) for value in result.planes[segment]],
         "centre": [float(value) for value in regions.centre[segment]],
-        "confidence": _number(result.confidence[segment]) if is_final else None,
+        "margin": _number(result.margins[segment]) if is_final else None,
         "neighbours": sorted(neighbours, key=lambda each: -int(each["length"])),
         "outline": outline(regions, kinds, segment).tolist(),
     }

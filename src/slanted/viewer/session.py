@@ -19,7 +19,15 @@ from slanted.viewer.cache import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
 from slanted.viewer.geometry import MOST_TRIANGLES, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
-from slanted.viewer.layers import TILE, Layer, layer_cache, layer_legend, layer_names, paint_layer
+from slanted.viewer.layers import (
+    HIDING,
+    TILE,
+    Layer,
+    layer_cache,
+    layer_legend,
+    layer_names,
+    paint_layer,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,6 +119,7 @@ class Session:
             "why_no_run": self._why_no_run(),
             "sliders": self._sliders(last),
             "exports": export_names(calibrated=calibrated),
+            "least": round(100 * self._settings.confidence.min),
         }
 
     def frame(self, key: str) -> Frame:
@@ -130,17 +139,26 @@ class Session:
         ]
         return {**frame.summary(), "layers": layers}
 
-    def layer(self, key: str, name: str) -> Layer:
-        """Return a layer of a frame; a NotThereError if there is none."""
+    def layer(self, key: str, name: str, percent: int = 0) -> Layer:
+        """Return a layer of a frame; a NotThereError if there is none.
+
+        The disparity is shown where the confidence is at least `percent`.
+        """
         frame = self.frame(key)
         if name not in layer_names(self.scene, frame):
             raise NotThereError(name)
-        return self._layers.get(key, name, lambda: paint_layer(self.scene, frame, name))
+        percent = percent if name == HIDING else 0
+        made = f"{name} {percent}"
+        return self._layers.get(key, made, lambda: paint_layer(self.scene, frame, name, percent))
 
-    def packed(self, key: str, kind: str, most: int) -> bytes:
-        """Return a frame's ``cloud`` or ``mesh`` of at most `most` points or triangles."""
+    def packed(self, key: str, kind: str, most: int, percent: int = 0) -> bytes:
+        """Return a frame's ``cloud`` or ``mesh`` of at most `most` points or triangles.
+
+        Pixels whose confidence is below `percent` are left out.
+        """
         frame, pack = self.frame(key), {"cloud": pack_cloud, "mesh": pack_mesh}[kind]
-        return self._packed.get(key, f"{kind} {most}", lambda: pack(self.scene, frame, most))
+        made = f"{kind} {most} {percent}"
+        return self._packed.get(key, made, lambda: pack(self.scene, frame, most, percent))
 
     def run(self, changes: Mapping[str, Any], *, replace: bool = False) -> bool:
         """Start inference with other settings; return False if a run is under way.
@@ -187,9 +205,10 @@ class Session:
         self._jobs.cancel()
         self._jobs.wait(10)
 
-    def export(self, key: str, name: str) -> dict[str, bytes]:
-        """Return the files of an export."""
-        return export(name, self.scene.source(self.frame(key).result))
+    def export(self, key: str, name: str, percent: int = 0) -> dict[str, bytes]:
+        """Return the files of an export, without pixels whose confidence is below `percent`."""
+        frame = self.frame(key)
+        return export(name, self.scene.source(frame.result, frame.least(percent)))
 
     def _run_key(self, number: int) -> str:
         return f"{self._prefix}{number}"

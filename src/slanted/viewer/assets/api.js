@@ -50,14 +50,19 @@ export const describe = (key) => answer(frame(key), {}, asJson);
 export const pixel = (key, u, v) => answer(`${frame(key)}/pixels/${u}/${v}`, {}, asJson);
 export const run = (changes) => post("/api/run?replace=true", changes);
 export const cancel = (number) => post(`/api/cancel?run=${number}`, {});
-export const texture = (key, layer) => answer(`${frame(key)}/textures/${layer}`, {}, asBlob);
-export const exportAddress = (key, name) => `${frame(key)}/exports/${name}`;
-export const tileAddress = (key, layer, level, column, row) =>
-  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}`;
+
+// `least` is the confidence, in percent, below which pixels are hidden.
+const above = (least) => `confidence=${least}`;
+const ofLayer = (layer, least) => (layer === "disparity" && least ? `?${above(least)}` : "");
+export const texture = (key, layer, least) =>
+  answer(`${frame(key)}/textures/${layer}${ofLayer(layer, least)}`, {}, asBlob);
+export const exportAddress = (key, name, least) => `${frame(key)}/exports/${name}?${above(least)}`;
+export const tileAddress = (key, layer, level, column, row, least) =>
+  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}${ofLayer(layer, least)}`;
 
 // A mesh: numbers of vertices and triangles, positions, texture coordinates, triangles.
-export async function mesh(key, triangles, signal) {
-  const address = `${frame(key)}/mesh?triangles=${triangles}`;
+export async function mesh(key, triangles, least, signal) {
+  const address = `${frame(key)}/mesh?triangles=${triangles}&${above(least)}`;
   const data = await answer(address, { signal }, asBuffer);
   const [vertices, faces] = new Uint32Array(data, 0, 2);
   const positions = new Float32Array(data, 8, vertices * 3);
@@ -67,8 +72,9 @@ export async function mesh(key, triangles, signal) {
 }
 
 // A cloud: number of points, positions, texture coordinates.
-export async function cloud(key, points, signal) {
-  const data = await answer(`${frame(key)}/cloud?points=${points}`, { signal }, asBuffer);
+export async function cloud(key, points, least, signal) {
+  const address = `${frame(key)}/cloud?points=${points}&${above(least)}`;
+  const data = await answer(address, { signal }, asBuffer);
   const [count] = new Uint32Array(data, 0, 1);
   const positions = new Float32Array(data, 4, count * 3);
   const places = new Float32Array(data, 4 + count * 12, count * 2);

@@ -24,6 +24,7 @@ let sliding = 0;
 let painting = 0;
 let loading = new AbortController();
 let isLoading = false;
+let least = 0; // the confidence, in percent, below which pixels are hidden
 let shown = null; // the last frame that was loaded completely, in 3D as well
 
 const sliders = new Sliders(byId("sliders"), byId("weights"), letGo);
@@ -83,18 +84,20 @@ async function loadFrame(key, signal) {
   frame = found;
   showLayers();
   showSteps(state.frames, key);
-  picture.show(key, layer, state);
+  picture.show(key, layer, state, least);
   if (pinned) await tell(pinned);
   if (!space) return;
-  const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, signal), showTexture()]);
+  const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, least, signal), showTexture()]);
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
-  const whole = await api.mesh(key, state.most_triangles, signal);
+  const whole = await api.mesh(key, state.most_triangles, least, signal);
   if (signal.aborted) return;
   space.setMesh(whole);
   await showCloud();
-  if (!signal.aborted) byId("space-pane").dataset.key = key;
+  if (signal.aborted) return;
+  byId("space-pane").dataset.key = key;
+  byId("space-pane").dataset.least = least;
 }
 
 async function showCloud() {
@@ -106,8 +109,9 @@ async function showCloud() {
   const wanted = Number(byId("points").value);
   // A few points are shown at once; the others follow.
   for (const points of wanted > 100000 ? [100000, wanted] : [wanted]) {
-    const cloud = await api.cloud(key, points, loading.signal);
-    if (key !== frame.key) return;
+    const { signal } = loading;
+    const cloud = await api.cloud(key, points, least, signal);
+    if (key !== frame.key || signal.aborted) return;
     space.setCloud(cloud);
   }
   countTriangles();
@@ -126,7 +130,7 @@ async function showTexture() {
   painting += 1;
   const mine = painting;
   const { key } = frame;
-  const blob = await api.texture(key, painted);
+  const blob = await api.texture(key, painted, least);
   const bitmap = await createImageBitmap(blob, { imageOrientation: "flipY", colorSpaceConversion: "none" });
   // The newest requested texture wins, in whatever order responses arrive.
   if (mine === painting) space.setTexture(bitmap, `${key}/${painted}`);
@@ -150,6 +154,7 @@ function showLayers() {
   const labels = frame.layers.find(({ name }) => name === "labels").legend.swatches;
   picture.labelColours = labels.map(([, colour]) => colour);
   if (space) space.labelColours = picture.labelColours;
+  showLeast(names.includes("confidence"));
   showLegend(byId("legend"), frame.layers.find(({ name }) => name === layer).legend);
   showExport();
 }
@@ -157,8 +162,14 @@ function showLayers() {
 async function choose(name) {
   layer = name;
   showLayers();
-  picture.show(frame.key, layer, state);
+  picture.show(frame.key, layer, state, least);
   if (byId("colouring").value === "layer") await guarded(renew(showTexture))();
+}
+
+function showLeast(hasConfidence) {
+  byId("trusting").hidden = !hasConfidence;
+  byId("least").value = least;
+  byId("least-shown").textContent = `${least} %`;
 }
 
 function showExport() {
@@ -167,7 +178,7 @@ function showExport() {
     menu.replaceChildren(...state.exports.map((name) => make("option", name, { value: name })));
     menu.value = "mesh.glb";
   }
-  byId("export").href = api.exportAddress(frame.key, menu.value);
+  byId("export").href = api.exportAddress(frame.key, menu.value, least);
 }
 
 // Under the cursor: the newest request wins, in whatever order responses arrive.
@@ -239,6 +250,7 @@ async function update() {
   const keys = state.frames.map(({ key }) => key);
   const isGone = frame && !keys.includes(frame.key);
   if (isFirst && !state.has_image) byId("colouring").value = "layer";
+  if (isFirst) least = state.least;
   if (!frame || isGone) {
     await showFrame(keys.at(-1));
   } else {
@@ -308,6 +320,13 @@ function letGo() {
   sliding = setTimeout(run, SLIDE_REST);
 }
 
+byId("least").addEventListener("input", (event) => {
+  byId("least-shown").textContent = `${event.target.value} %`;
+});
+byId("least").addEventListener("change", guarded(async (event) => {
+  least = Number(event.target.value);
+  await showFrame(frame.key);
+}));
 byId("run").addEventListener("click", run);
 byId("cancel").addEventListener("click", guarded(() => api.cancel(state.job.number)));
 byId("reset").addEventListener("click", () => sliders.reset());

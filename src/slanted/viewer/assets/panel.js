@@ -65,14 +65,21 @@ function rows(fact, state) {
     found.push(["ground truth", `${number(fact.truth, 3)} px`, "truth", fact.truth]);
     found.push(["error", `${number(error, 3)} px`, "error", error]);
   }
+  if (fact.confidence !== null) {
+    found.push(["confidence", `${number(100 * fact.confidence, 1)} %`, "confidence", fact.confidence]);
+  }
+  if (fact.deviation !== null) {
+    found.push(["deviation if right", `${number(fact.deviation, 2)} px`, "deviation", fact.deviation]);
+  }
   found.push(
+    ["flags", fact.flags, "flags", fact.flags],
     ["seen by the right view", fact.occluded ? "no" : "yes", "occluded", fact.occluded],
     ["segment", `${fact.segment}, of ${number(fact.size, 0)} px`, "segment", fact.segment],
     ["plane α, β", `${signed(alpha)}, ${signed(beta)}`, "slopes", `${alpha},${beta}`],
     ["plane γ", `${number(gamma, 3)} px`, "gamma", gamma],
     ["about", fact.centre.map((value) => value.toFixed(1)).join(", "), "centre", fact.centre.join(",")],
   );
-  if (fact.confidence !== null) found.push(["confidence", number(fact.confidence, 1), "confidence", fact.confidence]);
+  if (fact.margin !== null) found.push(["margin of the segment", number(fact.margin, 1), "margin", fact.margin]);
   return found;
 }
 

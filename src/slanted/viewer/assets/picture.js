@@ -22,9 +22,10 @@ export class PictureView {
     this.listen(onPoint, onPick);
   }
 
-  show(key, layer, { width, height, tile }) {
+  // `least` is the confidence, in percent, below which pixels are hidden.
+  show(key, layer, { width, height, tile }, least) {
     const isNew = width !== this.width || height !== this.height;
-    Object.assign(this, { key, layer, width, height, side: tile });
+    Object.assign(this, { key, layer, width, height, side: tile, least });
     if (isNew) this.fit();
     this.draw();
   }
@@ -181,7 +182,7 @@ export class PictureView {
   }
 
   tile(layer, level, column, row) {
-    const address = tileAddress(this.key, layer, level, column, row);
+    const address = tileAddress(this.key, layer, level, column, row, this.least);
     let tile = this.tiles.get(address);
     if (!tile) {
       tile = { image: new Image(), ready: false };
