@@ -95,10 +95,11 @@ def is_clear(cell, d, in_view, margins):
 
 
 def winners(sums, low, margins):
-    """Left and right winners, disparity and confidence."""
+    """Left and right winners, disparity, confidence, and whether the left ones are unique."""
     height, width, count = sums.shape
     left, right = (np.full((height, width), low - 1, np.int32) for _ in range(2))
     disparity, confidence = np.full((2, height, width), np.nan, np.float32)
+    unique = np.zeros((height, width), bool)
     for y, x in np.ndindex(height, width):
         cell = [int(s) for s in sums[y, x]]
         best = min(cell)
@@ -108,17 +109,17 @@ def winners(sums, low, margins):
         second = min(others, default=None)
         confidence[y, x] = 1 if second is None else 0 if second == 0 else 1 - best / second
         in_view = [k for k in range(count) if 0 <= x - k - low < width]
-        if is_clear(cell, d, in_view, margins):
-            disparity[y, x] = d + low
-            if 0 < d < count - 1:
-                before, after = cell[d - 1], cell[d + 1]
-                if before + after > 2 * best:
-                    offset = (before - after) / (2.0 * (before + after - 2 * best))
-                    disparity[y, x] = d + offset + low
+        unique[y, x] = is_clear(cell, d, in_view, margins)
+        disparity[y, x] = d + low
+        if 0 < d < count - 1:
+            before, after = cell[d - 1], cell[d + 1]
+            if before + after > 2 * best:
+                offset = (before - after) / (2.0 * (before + after - 2 * best))
+                disparity[y, x] = d + offset + low
         seen = [(int(sums[y, x + low + k, k]), k) for k in range(count) if 0 <= x + low + k < width]
         if seen:
             right[y, x] = min(seen)[1] + low
-    return left, right, disparity, confidence
+    return left, right, disparity, confidence, unique
 
 
 def agreement(left, right, low, high, threshold):

@@ -24,7 +24,7 @@ LAYERS = (
     ("model",),
     ("inference",),
     ("refinement",),
-    ("tiles",),
+    ("tiles", "confidence"),
     ("output",),
     ("result", "stages"),
     ("result_folder",),

@@ -93,7 +93,7 @@ def estimate(
     with prepare(left, right, settings, progress, names, backend) as pair:
         run = replace(pair, potential=potential, previous_frame=previous_frame, watch=watch)
         matches = run.match() if disparity is None else run.take(disparity, valid)
-        return _explain(run, matches, segments)
+        return explain(run, matches, segments)
 
 
 def reestimate(
@@ -138,7 +138,7 @@ def reestimate(
     matches = InitialMatches(result.matched, result.pixel_weights, *found)
     with prepare(left, right, settings, progress) as pair:
         run = replace(pair, potential=potential, watch=watch)
-        return _explain(run, matches, segments)
+        return explain(run, matches, segments)
 
 
 def match_pair(
@@ -172,7 +172,7 @@ def match_pair(
         return run.match().disparity, run.stage.seconds
 
 
-def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
+def explain(run: PairRun, matches: InitialMatches, segments: Any = None) -> Result:
     """Explain matches by planes: superpixels, then inference and refinement in turns."""
     from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.model.sky import find_sky
@@ -195,6 +195,7 @@ def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
         disparity = draw_disparity(regions, inference.planes, *limits)
         occluded = hidden_pixels(disparity)
         sky = find_sky(run.left, regions, matches.disparity, limits[0])
+    confidence, deviation = run.judge((disparity, matches.disparity, occluded), regions, inference)
     return Result(
         disparity=disparity,
         matched=matches.disparity,
@@ -207,6 +208,8 @@ def _explain(run: PairRun, matches: InitialMatches, segments: Any) -> Result:
         rectification=matches.rectification,
         pixel_weights=matches.pixel_weights,
         census=evidence.census,
+        confidence=confidence,
+        deviation=deviation,
         sky=sky,
     )
 

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.images import Image
-    from slanted.inference.outcome import Watch
+    from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
-    from slanted.matching import DisparityRange
+    from slanted.matching import DisparityRange, Matches
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.evidence import Evidence
     from slanted.model.user_potential import Potential
+    from slanted.regions.structure import Regions
     from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
 
@@ -95,22 +96,36 @@ class PairRun:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
 
-        from slanted.matching import find_matches
+        from slanted.matching import Matches, find_matches
 
         rectification, searched = self._first_look(with_range=True)
         with self.stage("matching"):
             if self.tiled is None:
                 found = find_matches(self.left, self.right, self.settings.matching, searched)
             else:
-                found = self.tiled.match(self.left, self.right, searched)
-            disparity, confidence = found
+                found = Matches(*self.tiled.match(self.left, self.right, searched))
+            disparity = self._believed(found, searched)
             if not np.isfinite(disparity).any():
                 raise InputError(
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
-            weights = self._pixel_weights(disparity, confidence)
+            weights = self._pixel_weights(disparity, found.confidence)
         return InitialMatches(disparity, weights, searched, rectification)
+
+    def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
+        """Return the matches that are probably right; without trees, those of the filters."""
+        from slanted.confidence.belief import judge
+        from slanted.confidence.weights import weights_of
+        from slanted.images.colour import grey_pair
+
+        weights = weights_of(self.settings.confidence)
+        if weights is None or found.winner is None:
+            return found.disparity
+        judged = judge(found, grey_pair(self.left, self.right), searched, weights.matches)
+        if judged is None:
+            return found.disparity
+        return judged.believed(self.settings)
 
     def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
@@ -174,6 +189,24 @@ class PairRun:
             census=census,
             potential=self.potential,
         )
+
+    def judge(
+        self,
+        maps: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]],
+        regions: Regions,
+        inference: Inference,
+    ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+        """Return confidence and deviation of a result's maps; None without trees."""
+        from slanted.confidence.pixels import judge_pixels
+        from slanted.confidence.weights import weights_of
+        from slanted.images.colour import grey_pair
+
+        weights = weights_of(self.settings.confidence)
+        if weights is None:
+            return None, None
+        with self.stage("confidence"):
+            grey = grey_pair(self.left, self.right)
+            return judge_pixels(maps, regions, inference, grey, self.settings, weights)
 
     def segment(self, matches: InitialMatches) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W)."""

@@ -262,6 +262,7 @@ def test_pairs_that_do_not_fit_and_empty_ranges_are_refused():
 def test_confidence_is_zero_where_nothing_is_known():
     left, right = shifted_pair(9, width=60, height=40)
     settings = census(left_right_threshold=0, speckle_size=0, census=CensusSettings(uniqueness=0))
-    disparity, confidence = find_matches(left, right, settings)
+    found = find_matches(left, right, settings)
+    disparity, confidence = found.disparity, found.confidence
     assert np.isnan(disparity).any()
     assert (confidence[np.isnan(disparity)] == 0).all()

@@ -135,6 +135,7 @@ def test_winners(size, searched, seed, parts, margins):
         np.put_along_axis(sums, rng.integers(0, count, (*size, 1)), least.astype(np.uint16), axis=2)
     found = [np.empty(size, np.int32) for _ in range(2)]
     found += [np.empty(size, np.float32) for _ in range(2)]
+    found.append(np.empty(size, np.bool_))
     in_parts(
         size[0],
         parts,

@@ -142,7 +142,8 @@ def test_bands_match_as_the_whole_does(scene, method, monkeypatch):
     monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
     options = WHOLE.with_text({"matching.method": method}).matching
     searched = DisparityRange(0, 64)
-    whole, sure = find_matches(scene.left, scene.right, options, searched)
+    found = find_matches(scene.left, scene.right, options, searched)
+    whole, sure = found.disparity, found.confidence
     found, confidence = match_in_bands(
         scene.left, scene.right, options, searched,
         backend=Sequential(1), with_confidence=method == "census",

@@ -2,8 +2,9 @@
 
 A matcher is a function ``match(left, right, searched, settings) -> disparity``. It gets an 8-bit
 pair of equal size and a `DisparityRange`, and returns float32 pixels with NaN outside F. It may
-return ``(disparity, confidence)`` instead, with a confidence from 0 to 1. To add a matcher, write
-it in a module of its own and `register_matcher` it; it is then a value of ``matching.method``.
+return ``(disparity, confidence)`` instead, with a confidence from 0 to 1, or `Matches`. To add a
+matcher, write it in a module of its own and `register_matcher` it; it is then a value of
+``matching.method``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from slanted.settings.matching import MATCHERS
 
 if TYPE_CHECKING:
     from slanted.images import Image
-    from slanted.runtime.arrays import DisparityMap
+    from slanted.runtime.arrays import DisparityMap, Flags
     from slanted.settings import MatchingSettings
 
     MatchFunction = Callable[
         [Image, Image, "DisparityRange", MatchingSettings],
-        DisparityMap | tuple[DisparityMap, DisparityMap],
+        "DisparityMap | tuple[DisparityMap, DisparityMap] | Matches",
     ]
 
 
@@ -49,6 +50,22 @@ class DisparityRange:
 
     def __len__(self) -> int:
         return self.high - self.low
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """What a matcher found, and what it had found before its filters."""
+
+    disparity: DisparityMap
+    """(H, W) D(p), NaN outside F."""
+    confidence: DisparityMap | None = None
+    """(H, W) from 0 to 1."""
+    winner: DisparityMap | None = None
+    """(H, W) its first choice at every pixel, before any filter."""
+    agrees: Flags | None = None
+    """(H, W) whether the first choice passes the left-right check."""
+    margin: DisparityMap | None = None
+    """(H, W) the confidence in the first choice, from 0 to 1."""
 
 
 # Modules are named, not imported: `--help` needs the names, and only a run needs the code.
@@ -116,13 +133,13 @@ def match(
     >>> match(scene.left, scene.right, MatchingSettings(), DisparityRange(0, 32)).shape
     (64, 96)
     """
-    return find_matches(left, right, settings, searched)[0]
+    return find_matches(left, right, settings, searched).disparity
 
 
 def find_matches(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
-) -> tuple[DisparityMap, DisparityMap | None]:
-    """Match a pair as `match` does; also return the matcher's confidence, or None."""
+) -> Matches:
+    """Match a pair as `match` does; also return what else the matcher tells."""
     from slanted.images.checks import check_pair
     from slanted.images.colour import as_8_bit
     from slanted.matching.disparity_range import disparity_range
@@ -132,14 +149,18 @@ def find_matches(
     left8, right8 = as_8_bit(left, right)
     if searched is None:
         searched = disparity_range(left8, right8, settings)
-    return drop_impossible(*run_matcher(left8, right8, searched, settings), settings)
+    found = run_matcher(left8, right8, searched, settings)
+    drop_impossible(found.disparity, found.confidence, settings)
+    return found
 
 
 def run_matcher(
     left: Image, right: Image, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[DisparityMap, DisparityMap | None]:
-    """Return the matcher's own disparity and confidence of an 8-bit pair."""
+) -> Matches:
+    """Return what the matcher itself finds in an 8-bit pair."""
     found = _MATCHERS[settings.method]
     function: Any = import_module(found).match if isinstance(found, str) else found
     answer = function(left, right, searched, settings)
-    return answer if isinstance(answer, tuple) else (answer, None)
+    if isinstance(answer, Matches):
+        return answer
+    return Matches(*answer) if isinstance(answer, tuple) else Matches(answer)

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from slanted.images.colour import as_grey
+from slanted.matching import Matches
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.sgm_paths import make_costs, sum_paths, volume
 from slanted.matching.winner_kernels import (
@@ -47,10 +48,14 @@ FIXED_POINT = 16
 class Details:
     """The disparity of the matcher, and why pixels have none."""
 
+    winner: DisparityMap
+    """(H, W) pixels: the disparity of the least sum, before any filter."""
+    agrees: Flags
+    """(H, W) whether the winner passes the left-right check."""
     disparity: DisparityMap
-    """(H, W) pixels, NaN where unknown."""
-    confidence: DisparityMap
-    """(H, W) 1 − winner's cost / runner up's cost; 0 where the disparity is unknown."""
+    """(H, W) pixels, NaN where the filters leave none."""
+    margin: DisparityMap
+    """(H, W) 1 − winner's cost / runner up's cost."""
     occluded: Flags
     """(H, W) pixels that fail the left-right check because the right image does not see them."""
     mismatched: Flags
@@ -59,16 +64,17 @@ class Details:
 
 def match(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[DisparityMap, DisparityMap]:
+) -> Matches:
     """Match an 8-bit pair; see `slanted.matching` for the interface."""
     found = match_details(left, right, searched, settings)
-    return found.disparity, found.confidence
+    confidence = np.where(np.isnan(found.disparity), np.float32(0), found.margin)
+    return Matches(found.disparity, confidence, found.winner, found.agrees, found.margin)
 
 
 def match_details(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> Details:
-    """Match an 8-bit pair; also return the confidence of matches and why others failed.
+    """Match an 8-bit pair; also return the margins of the winners and why some failed.
 
     Parameters
     ----------
@@ -89,6 +95,8 @@ def match_details(
     shape = left.shape
     found = Details(
         np.empty(shape, np.float32),
+        np.empty(shape, np.bool_),
+        np.empty(shape, np.float32),
         np.empty(shape, np.float32),
         np.empty(shape, np.bool_),
         np.empty(shape, np.bool_),
@@ -99,16 +107,15 @@ def match_details(
         for name, values in vars(band).items():
             getattr(found, name)[core] = values[inside]
     clean_up(found.disparity, searched, settings)
-    found.confidence[np.isnan(found.disparity)] = 0.0
     return found
 
 
 def match_rows(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
-) -> tuple[DisparityMap, DisparityMap]:
-    """Match one band of an 8-bit pair as `match_details` does, without the clean-up."""
+) -> Matches:
+    """Match one band of an 8-bit pair as `match` does, without the clean-up."""
     band = _match_band(_grey(left), _grey(right), searched, settings)
-    return band.disparity, band.confidence
+    return Matches(band.disparity, band.margin)
 
 
 def clean_up(disparity: DisparityMap, searched: DisparityRange, settings: MatchingSettings) -> None:
@@ -170,8 +177,9 @@ def _match_band(
 ) -> Details:
     low, high, shape = searched.low, searched.high, left.shape
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
-    disparity, confidence = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    outputs = (*winners, disparity, confidence)
+    winner, confidence = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    unique = np.empty(shape, np.bool_)
+    outputs = (*winners, winner, confidence, unique)
     census = settings.census
     with volume((*shape, len(searched)), np.uint16) as sums:
         costs = make_costs(left, right, searched, census)
@@ -183,5 +191,6 @@ def _match_band(
     threshold = settings.left_right_threshold
     if threshold:
         share(len(left), bind(agreement_rows, (*winners, low, high, threshold), state))
-        disparity[state != AGREES] = np.nan
-    return Details(disparity, confidence, state == OCCLUDED, state == MISMATCHED)
+    agrees = state == AGREES
+    disparity = np.where(agrees & unique, winner, np.float32(np.nan))
+    return Details(winner, agrees, disparity, confidence, state == OCCLUDED, state == MISMATCHED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.runtime.arrays import Bytes, DisparityMap, Ints
+from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Ints
 from slanted.runtime.kernel import kernel
 
 Sums = NDArray[np.uint16]
@@ -90,14 +90,15 @@ def winner_rows(
     right: Ints,
     disparity: DisparityMap,
     confidence: DisparityMap,
+    unique: Flags,
 ) -> None:
     """Write the winners of the left view, with their confidence, and those of the right view.
 
     The right view is read from the same volume: right pixel x sees the cells (x + d, d). The runner
     up is the best disparity that does not touch the winner. If it does not exceed the winner by the
-    margin, and always in a tie, the disparity is unknown. Of equal sums the smaller disparity wins.
+    margin, and always in a tie, the winner is not unique. Of equal sums the smaller disparity wins.
 
-    Two more tests make a disparity unknown, because a margin on the winner's sum means little where
+    A unique winner passes two more tests, because a margin on the winner's sum means little where
     that sum is near zero (repeated patterns) or all sums are high (views with nothing in common).
 
     Parameters
@@ -120,9 +121,11 @@ def winner_rows(
         (H, W) winning disparities, in whole pixels; ``low - 1`` where no left pixel meets a right
         one.
     disparity
-        (H, W) sub-pixel disparity, NaN where not unique.
+        (H, W) sub-pixel disparity of the winner.
     confidence
         (H, W) 1 − winner's sum / runner up's sum; 1 without a runner up.
+    unique
+        (H, W) whether the winner passes the three tests.
     """
     _, width, count = sums.shape
     # The right row is mirrored, so that a rising disparity walks it forward.
@@ -137,18 +140,19 @@ def winner_rows(
             second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
             begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
             alone = second == NONE
-            unique = alone or (second > least and second * 100 >= least * (100 + uniqueness))
+            clear = alone or (second > least and second * 100 >= least * (100 + uniqueness))
             # The mean is at least the runner up's sum, and a maximum at most the highest sum, so
             # few pixels need the two tests.
-            if unique and least * 100 > contrast * second and contrast:
-                unique = _stands_out(pixel, least, winner, begin, end, contrast)
-            if unique and (second - least) * 100 < rival * (most - least):
-                unique = not _has_rival(pixel, least, winner, rival)
+            if clear and least * 100 > contrast * second and contrast:
+                clear = _stands_out(pixel, least, winner, begin, end, contrast)
+            if clear and (second - least) * 100 < rival * (most - least):
+                clear = not _has_rival(pixel, least, winner, rival)
             left[y, x] = winner + low
             confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
             if alone:
                 confidence[y, x] = 1.0
-            disparity[y, x] = winner + _offset(pixel, winner) + low if unique else np.nan
+            disparity[y, x] = winner + _offset(pixel, winner) + low
+            unique[y, x] = clear
             if begin < end:
                 start = width - 1 - x + low + begin
                 _update_right(pixel[begin:end], begin, best[start:], layer[start:])

@@ -47,7 +47,8 @@ def match_band(band: Band) -> tuple[DisparityMap, DisparityMap | None]:
     """Return the disparity and confidence of the rows without the overlap."""
     matcher = match_rows if band.settings.method == CENSUS else run_matcher
     with thread_limit(band.threads):
-        disparity, confidence = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
+        found = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
+    disparity, confidence = found.disparity, found.confidence
     rows = slice(band.above, len(band.left) - band.below)
     return disparity[rows].copy(), None if confidence is None else confidence[rows].copy()
 

@@ -1,0 +1,1 @@
+"""How likely matches and disparities are to be right, learned from ground truth."""

@@ -1,0 +1,186 @@
+"""Features of a result's disparity: what tells whether it is right at a pixel.
+
+Like those of matches, they are differences, shares and ratios. They need no matcher: the matches
+may be the user's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from slanted.confidence.match_features import (
+    CAP,
+    NEAR,
+    WIDE_CAP,
+    Places,
+    sides,
+    texture,
+    warped,
+)
+from slanted.confidence.windows import blurred, coarse, fine, fit_windows, span, wide_means
+from slanted.runtime.threads import together
+
+if TYPE_CHECKING:
+    from slanted.images import GreyPair
+    from slanted.regions.structure import Regions
+    from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Float32s, Floats, Ints
+
+PIXEL_FEATURES = (
+    *("nearness", "residual", "residual_11", "matched_11", "matched_61", "window_61", "spread_61"),
+    *("nearer_beside", "farther_beside", "nearer_above", "farther_above", "nearer_above_21"),
+    *(
+        "nearer_beside_21",
+        "nearer_left",
+        "nearer_right",
+        "step_11",
+        "hidden_11",
+        "in_view",
+        "mismatch_5",
+    ),
+    *("segment_matched", "segment_residual", "segment_mismatch", "segment_size", "segment_margin"),
+    *("slope_x", "slope_y"),
+    *("contrast_31", "gradient_x_11", "gradient_x_31", "gradient_y_31", "brightness"),
+)
+"""Names of the features, in order; numbers are sides of windows, or distances, in pixels."""
+SMALL_CAP = 5.0
+"""Largest residual, in pixels, that counts in means."""
+UNMATCHED = -1.0
+"""The residual of a pixel without a match."""
+MARGIN_CAP = 20.0
+"""The logarithm of a margin that was never tested."""
+IN_VIEW_CAP = 64.0
+"""Columns from the left border of the right view, beyond which all are alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class PixelInputs:
+    """What the features of pixels are computed from."""
+
+    disparity: DisparityMap
+    """(H, W) of the result."""
+    matched: DisparityMap
+    """(H, W) the matches that it was made from, NaN where there are none."""
+    occluded: Flags
+    """(H, W) what the right view does not show."""
+    mismatch: DisparityMap
+    """(H, W) differences of the grey values of both views, from `mismatch`."""
+    grey: Bytes
+    """(H, W) the left view."""
+    labels: Ints
+    """(H, W) the segment of each pixel."""
+
+    def rows(self, rows: slice) -> PixelInputs:
+        """Return these inputs for some rows of the image."""
+        return PixelInputs(**{name: values[rows] for name, values in vars(self).items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What the features need to know of the whole image."""
+
+    segments: dict[str, Float32s]
+    """(n,) features of the segments."""
+    low: float
+    """The smallest possible disparity."""
+    near: float
+    """The disparity of near surfaces."""
+
+
+def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
+    """Write the (F, H, W) features of all pixels."""
+    places = dict(zip(PIXEL_FEATURES, output, strict=True))
+    known = np.isfinite(seen.matched)
+    share, values = known.astype(np.float32), np.where(known, seen.matched, np.float32(0))
+    scale = np.float32(1 / max(scene.near - scene.low, 1.0))
+    np.multiply(seen.disparity - np.float32(scene.low), scale, out=places["nearness"])
+    together(
+        partial(_residuals, seen.disparity, known, values, places),
+        partial(_windows, seen.disparity, share, values, places),
+        partial(sides, seen.disparity, seen.disparity, places),
+        partial(_borders, seen, places),
+        partial(_segments, seen.labels, scene, places),
+        partial(texture, seen.grey, places),
+    )
+
+
+def describe_scene(
+    seen: PixelInputs, regions: Regions, planes: Floats, margins: Floats, low: float
+) -> Scene:
+    """Return what `pixel_features` needs to know of the whole image.
+
+    Parameters
+    ----------
+    seen
+        The whole image.
+    regions, planes, margins
+        Segments, their planes (n, 3) and what other planes would cost, (n,).
+    low
+        The smallest possible disparity.
+    """
+    labels, size = regions.label_image.reshape(-1), np.maximum(regions.size, 1)
+    known = np.isfinite(seen.matched)
+    residual = np.where(known, np.abs(seen.matched - seen.disparity), 0)
+
+    def total(values: Float32s | Flags) -> Floats:
+        return np.asarray(np.bincount(labels, values.reshape(-1), len(size)), np.float64)
+
+    matched, relative = total(known), size / size.mean()
+    segments = {
+        "segment_matched": matched / size,
+        "segment_residual": total(np.minimum(residual, SMALL_CAP)) / np.maximum(matched, 1),
+        "segment_mismatch": total(seen.mismatch) / size,
+        "segment_size": np.log(relative),
+        "segment_margin": np.minimum(np.log1p(margins / relative), MARGIN_CAP),
+        "slope_x": np.abs(planes[:, 0]),
+        "slope_y": np.abs(planes[:, 1]),
+    }
+    near = float(np.quantile(seen.disparity[::3, ::3], NEAR))
+    return Scene({name: v.astype(np.float32) for name, v in segments.items()}, low, near)
+
+
+def mismatch(grey: GreyPair, disparity: DisparityMap) -> DisparityMap:
+    """Return the differences of the grey values of both views, (H, W)."""
+    left, right = grey
+    return np.asarray(cv2.absdiff(left, warped(right, disparity)), np.float32)
+
+
+def _residuals(disparity: DisparityMap, known: Flags, values: DisparityMap, places: Places) -> None:
+    """Compare the disparity with the matches at the pixel and around it."""
+    residual = np.where(known, np.abs(values - disparity), np.float32(0))
+    places["residual"][:] = np.where(known, np.minimum(residual, CAP), np.float32(UNMATCHED))
+    share = known.astype(np.float32)
+    near_by = blurred(share, 11)
+    places["matched_11"][:] = near_by
+    places["matched_61"][:] = wide_means(share, 61)
+    total = blurred(np.minimum(residual, SMALL_CAP), 11)
+    places["residual_11"][:] = total / np.maximum(near_by, np.float32(0.01))
+
+
+def _windows(
+    disparity: DisparityMap, share: DisparityMap, values: DisparityMap, places: Places
+) -> None:
+    """Compare the disparity with a plane through the matches of a window."""
+    value, deviation = fit_windows(coarse(values), coarse(share), 61)
+    away = np.abs(disparity - fine(value, disparity.shape))
+    np.minimum(away, CAP, out=places["window_61"])
+    np.minimum(fine(deviation, disparity.shape), CAP, out=places["spread_61"])
+
+
+def _borders(seen: PixelInputs, places: Places) -> None:
+    """Measure the closeness of depth edges, of hidden pixels and of the border of the view."""
+    np.minimum(span(seen.disparity, 11), WIDE_CAP, out=places["step_11"])
+    places["hidden_11"][:] = blurred(seen.occluded.astype(np.float32), 11)
+    column = np.arange(seen.disparity.shape[1], dtype=np.float32) - seen.disparity
+    np.clip(column, -CAP, IN_VIEW_CAP, out=places["in_view"])
+    places["mismatch_5"][:] = blurred(seen.mismatch, 5)
+
+
+def _segments(labels: Ints, scene: Scene, places: Places) -> None:
+    """Give each pixel what is known of its segment."""
+    for name, values in scene.segments.items():
+        np.take(values, labels, out=places[name])

@@ -1,0 +1,228 @@
+"""Learning which matches and disparities to believe, from frames with ground truth.
+
+The trees of matches are learned first. The trees of pixels learn from results that use the trees of
+matches, and for that each frame gets trees that were learned without it: on the frames that trees
+were learned from, their judgement is too good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slanted.confidence.belief import inputs_of, judge
+from slanted.confidence.boosting import Growth, boost_chance, boost_variance
+from slanted.confidence.match_features import MATCH_FEATURES, match_features
+from slanted.confidence.pixel_features import PIXEL_FEATURES
+from slanted.confidence.pixels import bands_of_features
+from slanted.confidence.weights import Weights
+from slanted.errors import InputError
+from slanted.images.checks import check_pair
+from slanted.images.colour import as_8_bit, grey_pair
+from slanted.io import read_image
+from slanted.matching import find_matches
+from slanted.matching.disparity_range import disparity_range
+from slanted.pipeline import explain
+from slanted.stages import InitialMatches, prepare
+
+if TYPE_CHECKING:
+    from slanted.confidence.forest import Forest
+    from slanted.evaluation.datasets import Frame
+    from slanted.images import Image
+    from slanted.matching import DisparityRange
+    from slanted.runtime.arrays import DisparityMap, Flags, Float32s, Floats
+    from slanted.settings import Settings
+
+FOLDS = 5
+"""Each frame's result uses trees that were learned from the other folds."""
+MOST_PER_FRAME = 80_000
+DEVIATION = Growth(trees=20, depth=4)
+"""The deviation varies less than the chance of an error, so that fewer trees do."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A disparity is wrong if its error exceeds both limits; the default is KITTI's."""
+
+    pixels: float = 3.0
+    share: float = 0.05
+
+    def errors(self, disparity: DisparityMap, truth: DisparityMap) -> tuple[Floats, Flags]:
+        """Return errors in pixels, and whether they count as wrong."""
+        error = np.asarray(disparity - truth, np.float64)
+        size = np.abs(error)
+        return error, (size > self.pixels) & (size > self.share * np.abs(truth))
+
+
+KITTI_RULE, MATCH_RULE = Rule(), Rule(1.5, 0.0)
+"""When a match counts as wrong, by KITTI's ground truth and by more exact ones: a match that is off
+by two pixels pulls a plane away, but KITTI's truth is itself no better than that."""
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Frames of one dataset."""
+
+    frames: Sequence[Frame]
+    match_rule: Rule = MATCH_RULE
+    """When a match counts as wrong."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to learn, and from how much."""
+
+    rule: Rule = field(default_factory=Rule)
+    """When a disparity of the result counts as wrong."""
+    growth: Growth = field(default_factory=Growth)
+    samples: int = 400_000
+    """Pixels of each dataset, spread evenly over its frames."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Some pixels of a frame."""
+
+    features: Float32s
+    """(n, F)."""
+    errors: Floats
+    """(n,) in pixels."""
+    wrong: Flags
+    """(n,)."""
+
+
+def learn_confidence(
+    datasets: Sequence[TrainingSet],
+    settings: Settings,
+    plan: Plan = Plan(),
+    *,
+    origin: Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> Weights:
+    """Learn the trees of matches and pixels.
+
+    Parameters
+    ----------
+    datasets
+        Frames with ground truth.
+    settings
+        All parameters; ``confidence.model`` has no effect.
+    plan
+        The rule, the trees and the number of samples.
+    origin
+        Kept with the trees.
+    progress
+        Called with a line for each step.
+    """
+    tasks = _tasks(datasets, plan)
+    settings = replace(settings, confidence=replace(settings.confidence, model="none", min=0.0))
+    matches = []
+    for number, task in enumerate(tasks, 1):
+        progress(f"matches of {task.frame.name} ({number} of {len(tasks)})")
+        matches.append(_match_samples(task, settings))
+    pixels: list[Samples] = []
+    folds = min(FOLDS, len(tasks))
+    for fold in range(folds):
+        progress(f"trees without fold {fold + 1} of {folds}, and results of that fold")
+        others = [m for number, m in enumerate(matches) if number % folds != fold]
+        trees = _match_trees(others, plan.growth)
+        pixels += [_pixel_samples(task, settings, trees, plan.rule) for task in tasks[fold::folds]]
+    progress("trees of all frames")
+    found = _joined(pixels)
+    features, right = found.features, ~found.wrong
+    deviation = boost_variance(features[right], found.errors[right], PIXEL_FEATURES, DEVIATION)
+    return Weights(
+        matches=_match_trees(matches, plan.growth),
+        pixels=boost_chance(features, found.wrong, PIXEL_FEATURES, plan.growth),
+        deviation=deviation,
+        origin=dict(origin or {}),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A frame, and which of its pixels to take."""
+
+    frame: Frame
+    rule: Rule
+    count: int
+    rng: np.random.Generator
+
+
+def _tasks(datasets: Sequence[TrainingSet], plan: Plan) -> list[_Task]:
+    number = sum(len(dataset.frames) for dataset in datasets)
+    if number < 2:
+        raise InputError(f"frames: expected at least 2, got {number}; add frames")
+    rngs = iter(np.random.default_rng(plan.seed).spawn(number))
+    return [
+        _Task(
+            frame,
+            dataset.match_rule,
+            min(max(plan.samples // len(dataset.frames), 1), MOST_PER_FRAME),
+            next(rngs),
+        )
+        for dataset in datasets
+        for frame in dataset.frames
+    ]
+
+
+def _match_trees(samples: Sequence[Samples], growth: Growth) -> Forest:
+    joined = _joined(samples)
+    return boost_chance(joined.features, joined.wrong, MATCH_FEATURES, growth)
+
+
+def _joined(samples: Sequence[Samples]) -> Samples:
+    parts = ([getattr(s, name) for s in samples] for name in ("features", "errors", "wrong"))
+    return Samples(*(np.concatenate(part) for part in parts))
+
+
+def _pair(frame: Frame, settings: Settings) -> tuple[Image, Image, DisparityRange]:
+    left, right = check_pair(read_image(frame.left), read_image(frame.right))
+    return left, right, disparity_range(*as_8_bit(left, right), settings.matching)
+
+
+def _match_samples(task: _Task, settings: Settings) -> Samples:
+    """Return features and errors of some first choices of the matcher."""
+    left, right, searched = _pair(task.frame, settings)
+    truth = task.frame.load_ground_truth()[0]
+    found = find_matches(left, right, settings.matching, searched)
+    inputs = inputs_of(found, grey_pair(left, right), searched)
+    if inputs is None:
+        raise InputError(
+            f"{task.frame.name}: expected matches, with the matcher's first choices, got none; "
+            "use the matcher census, and leave out pairs that cannot be matched"
+        )
+    features = np.empty((len(MATCH_FEATURES), *truth.shape), np.float32)
+    match_features(inputs, features)
+    return _sampled(features, inputs.winner, truth, task.rule, task)
+
+
+def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -> Samples:
+    """Return features and errors of some pixels of a result."""
+    left, right, searched = _pair(task.frame, settings)
+    truth = task.frame.load_ground_truth()[0]
+    found = find_matches(left, right, settings.matching, searched)
+    grey = grey_pair(left, right)
+    judged = judge(found, grey, searched, trees)
+    matched = found.disparity if judged is None else judged.believed(settings)
+    with prepare(left, right, settings, None) as run:
+        result = explain(run, InitialMatches(matched, None, searched, None))
+    maps = result.disparity, result.matched, result.occluded
+    features = np.empty((len(PIXEL_FEATURES), *truth.shape), np.float32)
+    for rows, some in bands_of_features(maps, result.regions, result.inference, grey, settings):
+        features[:, rows] = some
+    return _sampled(features, result.disparity, truth, rule, task)
+
+
+def _sampled(
+    features: Float32s, disparity: DisparityMap, truth: DisparityMap, rule: Rule, task: _Task
+) -> Samples:
+    known = np.flatnonzero(np.isfinite(truth))
+    chosen = np.sort(task.rng.choice(known, min(task.count, len(known)), replace=False))
+    flat = features.reshape(len(features), -1)[:, chosen].T
+    errors, wrong = rule.errors(disparity.reshape(-1)[chosen], truth.reshape(-1)[chosen])
+    return Samples(np.ascontiguousarray(flat), errors, wrong)
