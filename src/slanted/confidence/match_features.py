@@ -18,6 +18,7 @@ from slanted.confidence.windows import (
     MINIMUM,
     blurred,
     coarse,
+    coarse_side,
     extremes,
     fine,
     fit_windows,
@@ -73,17 +74,21 @@ def match_features(seen: MatchInputs, output: Float32s) -> None:
     places = dict(zip(MATCH_FEATURES, output, strict=True))
     known = np.isfinite(seen.kept)
     share, values = known.astype(np.float32), np.where(known, seen.kept, np.float32(0))
-    filled = cv2.medianBlur(interpolate_background(seen.kept), 5)
-    near = float(np.quantile(seen.kept[known][::7], NEAR))
+    near = float(np.quantile(seen.kept[::3, ::3][known[::3, ::3]], NEAR, method="nearest"))
     scale = np.float32(1 / max(near - seen.low, 1.0))
-    np.multiply(seen.winner - np.float32(seen.low), scale, out=places["nearness"])
+
+    def near_by() -> None:
+        np.multiply(seen.winner - np.float32(seen.low), scale, out=places["nearness"])
+        filled = cv2.medianBlur(interpolate_background(seen.kept), 5)
+        _near_by(seen.winner, filled, share, values, places)
+        sides(seen.winner, filled, places)
+
     together(
-        partial(_near_by, seen.winner, filled, share, values, places),
-        partial(_in_windows, seen.winner, share, values, places),
-        partial(sides, seen.winner, filled, places),
-        partial(_agreement, seen, places),
-        partial(_mismatch, seen, places),
+        near_by,
         partial(texture, seen.grey[0], places),
+        partial(_mismatch, seen, places),
+        partial(_in_windows, seen.winner, share, values, places),
+        partial(_agreement, seen, places),
     )
 
 
@@ -118,13 +123,17 @@ def _in_windows(
     np.minimum(fine(deviation, winner.shape), CAP, out=places["spread_61"])
 
 
-def sides(disparity: DisparityMap, surroundings: DisparityMap, places: Places) -> None:
+def sides(
+    disparity: DisparityMap, surroundings: DisparityMap, places: Places, pixel: int = 1
+) -> None:
     """Tell how much nearer or farther the surroundings get on one side, or on both sides.
 
-    A pixel that lies behind what is beside *and* above it is in a hole, such as a car's window.
+    A pixel that lies behind what is beside *and* above it is in a hole, such as a car's window. Of
+    thinned maps, `pixel` says how many pixels of the image one of theirs is.
     """
     grid = coarse(surroundings)
-    near, far, close = extremes(grid, 61), extremes(-grid, 61), extremes(grid, 21)
+    near, far = extremes(grid, 61 // pixel), extremes(-grid, 61 // pixel)
+    close = extremes(grid, 21 // pixel)
     heights = {
         "nearer_beside": np.minimum(near.left, near.right),
         "farther_beside": -np.minimum(far.left, far.right),
@@ -164,17 +173,19 @@ def warped(right: Bytes, disparity: DisparityMap) -> Bytes:
     return moved
 
 
-def texture(grey: Bytes, places: Places) -> None:
-    """Measure texture and brightness, in multiples of the image's."""
+def texture(grey: Bytes, places: Places, pixel: int = 1) -> None:
+    """Measure texture and brightness, in multiples of the image's; `pixel` as for `sides`."""
+    large, small = 31 // pixel, 2 * (11 // (2 * pixel)) + 1
     for name, step in (("gradient_x", (1, 0)), ("gradient_y", (0, 1))):
         gradient = cv2.convertScaleAbs(cv2.Sobel(grey, cv2.CV_16S, *step, ksize=1))
         slopes = gradient.astype(np.float32)
-        places[f"{name}_31"][:] = wide_means(slopes, 31)
+        places[f"{name}_31"][:] = wide_means(slopes, large)
         if name == "gradient_x":
-            places["gradient_x_11"][:] = blurred(slopes, 11)
+            places["gradient_x_11"][:] = blurred(slopes, small)
     values = grey.astype(np.float32)
     grid = coarse(values)
-    mean, square = blurred(grid, 7), blurred(coarse(values * values), 7)
+    side = coarse_side(large)
+    mean, square = blurred(grid, side), blurred(coarse(values * values), side)
     deviation = np.sqrt(np.maximum(square - mean * mean, 0))
     places["contrast_31"][:] = fine(deviation, grey.shape)
     typical = max(float(np.median(grid)), 1.0)

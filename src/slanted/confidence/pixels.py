@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 
 from slanted.confidence.pixel_features import (
     PIXEL_FEATURES,
+    THIN,
     PixelInputs,
     describe_scene,
     mismatch,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from slanted.runtime.arrays import DisparityMap, Flags, Float32s
     from slanted.settings import Settings
 
-BAND_PIXELS = 2_000_000
+BAND_PIXELS = 8_000_000
 """Pixels whose features are in memory at a time."""
 OVERLAP = 64
 """Rows that a band sees beyond each of its ends: more than half of the largest window."""
@@ -55,10 +57,25 @@ def judge_pixels(
         The trees.
     """
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
-    for core, features in bands_of_features(maps, regions, inference, grey, settings):
-        confidence[core] = 1 - weights.pixels.probability(features)
-        deviation[core] = np.exp(weights.deviation.scores(features) / 2)
+    for core, inside, features in bands_of_features(maps, regions, inference, grey, settings):
+        right = 1 - weights.pixels.probability(features)
+        exact = np.exp(weights.deviation.scores(features) / 2)
+        shape = core.stop - core.start, confidence.shape[1]
+        confidence[core] = interpolated(right, inside, shape)
+        deviation[core] = interpolated(exact, inside, shape)
     return confidence, deviation
+
+
+def interpolated(thin: Float32s, first: int, shape: tuple[int, int]) -> DisparityMap:
+    """Interpolate values of a thinned image at all pixels, from row `first` of the image on."""
+    height, width = shape
+    # The value of a thinned pixel is that of its upper left pixel in the image.
+    place = np.array([[1 / THIN, 0, 0], [0, 1 / THIN, first / THIN]])
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    values: DisparityMap = cv2.warpAffine(
+        thin, place, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE
+    )
+    return values
 
 
 def bands_of_features(
@@ -67,8 +84,12 @@ def bands_of_features(
     inference: Inference,
     grey: GreyPair,
     settings: Settings,
-) -> Iterator[tuple[slice, Float32s]]:
-    """Yield the rows of each band and their (F, H, W) features; arguments as above."""
+) -> Iterator[tuple[slice, int, Float32s]]:
+    """Yield the features of bands of rows of the thinned image; arguments as above.
+
+    Each comes as the rows of the image that it is for, the number of the first of these among the
+    rows that the band sees, and (F, h, w) features of all that it sees.
+    """
     seen = PixelInputs(*maps, mismatch(grey, maps[0]), grey[0], regions.label_image)
     low = lowest_disparity(settings)
     scene = describe_scene(seen, regions, inference.planes, inference.margins, low)
@@ -76,9 +97,9 @@ def bands_of_features(
     count = -(-height * width // BAND_PIXELS)
     for k in range(count):
         first, last = height * k // count, height * (k + 1) // count
-        above = min(OVERLAP, first)
-        part = seen.rows(slice(first - above, min(last + OVERLAP, height)))
+        above = max(first - OVERLAP, 0) // THIN * THIN
+        part = seen.thinned(slice(above, min(last + OVERLAP, height)))
         # The volume of matching is free by now, and new memory would take longer to get.
         with volume((len(PIXEL_FEATURES), *part.disparity.shape), np.float32) as features:
             pixel_features(part, scene, features)
-            yield slice(first, last), features[:, above : above + last - first]
+            yield slice(first, last), first - above, features

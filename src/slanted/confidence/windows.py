@@ -46,7 +46,7 @@ def span(values: DisparityMap, side: int) -> DisparityMap:
 
 def wide_means(values: DisparityMap, side: int) -> DisparityMap:
     """Return the means over windows of about `side` pixels."""
-    return fine(blurred(coarse(values), _coarse_side(side)), values.shape)
+    return fine(blurred(coarse(values), coarse_side(side)), values.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def fit_windows(
     u = np.arange(width, dtype=np.float64)[None] - width / 2
     v = np.arange(height, dtype=np.float64)[:, None] - height / 2
     w, z = weight.astype(np.float64), values.astype(np.float64)
-    size = (_coarse_side(side),) * 2
+    size = (coarse_side(side),) * 2
 
     def mean(map_: Floats) -> Floats:
         means: Floats = cv2.blur(map_, size, borderType=cv2.BORDER_CONSTANT)
@@ -138,6 +138,6 @@ MINIMUM = 2e-3
 """The least share of known pixels in a window."""
 
 
-def _coarse_side(side: int) -> int:
+def coarse_side(side: int) -> int:
     """Return an odd number of coarse pixels."""
     return 2 * (side // (2 * STEP)) + 1

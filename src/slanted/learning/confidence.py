@@ -16,7 +16,7 @@ import numpy as np
 from slanted.confidence.belief import inputs_of, judge
 from slanted.confidence.boosting import Growth, boost_chance, boost_variance
 from slanted.confidence.match_features import MATCH_FEATURES, match_features
-from slanted.confidence.pixel_features import PIXEL_FEATURES
+from slanted.confidence.pixel_features import PIXEL_FEATURES, THIN
 from slanted.confidence.pixels import bands_of_features
 from slanted.confidence.weights import Weights
 from slanted.errors import InputError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 FOLDS = 5
 """Each frame's result uses trees that were learned from the other folds."""
 MOST_PER_FRAME = 80_000
+PIXEL_GROWTH = Growth(trees=120, depth=6)
 DEVIATION = Growth(trees=20, depth=4)
 """The deviation varies less than the chance of an error, so that fewer trees do."""
 
@@ -78,6 +79,9 @@ class Plan:
     rule: Rule = field(default_factory=Rule)
     """When a disparity of the result counts as wrong."""
     growth: Growth = field(default_factory=Growth)
+    """The trees of matches."""
+    pixel_growth: Growth = field(default_factory=lambda: PIXEL_GROWTH)
+    """The trees of pixels, which are evaluated at a quarter of the pixels and may be more."""
     samples: int = 400_000
     """Pixels of each dataset, spread evenly over its frames."""
     seed: int = 0
@@ -137,7 +141,7 @@ def learn_confidence(
     deviation = boost_variance(features[right], found.errors[right], PIXEL_FEATURES, DEVIATION)
     return Weights(
         matches=_match_trees(matches, plan.growth),
-        pixels=boost_chance(features, found.wrong, PIXEL_FEATURES, plan.growth),
+        pixels=boost_chance(features, found.wrong, PIXEL_FEATURES, plan.pixel_growth),
         deviation=deviation,
         origin=dict(origin or {}),
     )
@@ -212,10 +216,16 @@ def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -
     with prepare(left, right, settings, None) as run:
         result = explain(run, InitialMatches(matched, None, searched, None))
     maps = result.disparity, result.matched, result.occluded
-    features = np.empty((len(PIXEL_FEATURES), *truth.shape), np.float32)
-    for rows, some in bands_of_features(maps, result.regions, result.inference, grey, settings):
-        features[:, rows] = some
-    return _sampled(features, result.disparity, truth, rule, task)
+    shape = len(PIXEL_FEATURES), *truth[::THIN, ::THIN].shape
+    features = np.empty(shape, np.float32)
+    for rows, first, some in bands_of_features(
+        maps, result.regions, result.inference, grey, settings
+    ):
+        inside = slice(-(-rows.start // THIN), -(-rows.stop // THIN))
+        start = -(-first // THIN)
+        features[:, inside] = some[:, start : start + inside.stop - inside.start]
+    thin = slice(None, None, THIN), slice(None, None, THIN)
+    return _sampled(features, result.disparity[thin], truth[thin], rule, task)
 
 
 def _sampled(
