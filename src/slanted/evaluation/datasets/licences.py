@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-_MIDDLEBURY = (
-    "Middlebury: no named licence; its authors permit to use and publish the data, with citation"
-)
+_MIDDLEBURY = "Middlebury: no named licence; its authors permit use and publication, with citation"
 LICENCES = {
     "kitti2012": "KITTI 2012: CC BY-NC-SA 3.0",
     "kitti2015": "KITTI 2015: CC BY-NC-SA 3.0",
