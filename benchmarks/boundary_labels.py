@@ -12,6 +12,7 @@ steps that have the right label.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,8 @@ def labels_of(scene: Scene, result: Result) -> np.ndarray:
     return labels[np.lexsort((pairs.max(axis=1), pairs.min(axis=1)))]
 
 
-def steps(frame: Frame, settings: Settings) -> np.ndarray:
+def steps(result: Result, frame: Frame, settings: Settings) -> np.ndarray:
     """Return occlusion labels, true steps and those that agree, of one frame."""
-    result = estimate(*pair_of(frame), settings)
     regions = result.regions
     truth = find_truth(regions, frame.load_ground_truth()[0], settings.model, "planes")
     edges = truth.kept.edge_numbers
@@ -79,9 +79,14 @@ def steps(frame: Frame, settings: Settings) -> np.ndarray:
 def kitti(split: str, limit: int, settings: Settings) -> dict[str, float]:
     """Return precision and recall over all frames of a split, in percent."""
     frames = frames_of("kitti2015", split, limit)
-    labelled, true, right = np.sum([steps(frame, settings) for frame in frames], axis=0)
+    counts = [steps(estimate(*pair_of(frame), settings), frame, settings) for frame in frames]
+    return {"frames": len(frames), **precision_and_recall(counts)}
+
+
+def precision_and_recall(counts: Sequence[np.ndarray]) -> dict[str, float]:
+    """Return the sums of `steps` over frames, and what they mean in percent."""
+    labelled, true, right = np.sum(counts, axis=0)
     return {
-        "frames": len(frames),
         "occlusion labels": int(labelled),
         "steps": int(true),
         "precision": 100 * float(right) / max(labelled, 1),

@@ -145,14 +145,17 @@ def test_odd_names_do_not_reach_live_displays(monkeypatch, capsys):
 WITH_OUTPUT = [
     name
     for name in COMMANDS
-    if any(param.name == "output" for param in import_module(f"slanted.cli.{name}").command.params)
+    if any(
+        param.name == "output"
+        for param in import_module(f"slanted.cli.{name.replace(' ', '_')}").command.params
+    )
 ]
 
 
 def test_commands_with_an_output_are_known():
     assert set(WITH_OUTPUT) == {
         *("run", "batch", "demo", "evaluate", "export", "report", "segment", "learn", "tune"),
-        "experiment",
+        *("experiment", "learn confidence"),
     }
 
 
@@ -164,7 +167,7 @@ def test_commands_with_an_output_are_known():
 def test_an_empty_path_is_refused(name, option, tmp_path, monkeypatch, capsys):
     """A shell gives one for a variable that is not set; it meant the current folder."""
     monkeypatch.chdir(tmp_path)
-    assert code_of([name, option, ""]) == 2
+    assert code_of([*name.split(), option, ""]) == 2
     error = capsys.readouterr().err
     assert option in error
     assert "expected a path, got an empty one; write . for this folder" in error

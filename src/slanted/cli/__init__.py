@@ -15,9 +15,10 @@ from slanted.cli.terminal import note, open_standard_streams
 from slanted.errors import SlantedError, SlantedWarning
 
 COMMANDS = (
-    *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn", "tune"),
-    *("experiment", "info", "settings", "warmup"),
+    *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn"),
+    *("learn confidence", "tune", "experiment", "info", "settings", "warmup"),
 )
+"""Their names, of one word or two."""
 
 
 class _Commands(click.Group):
@@ -29,8 +30,16 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"slanted.cli.{cmd_name}").command
+        module = cmd_name.replace(" ", "_")
+        command: click.Command = import_module(f"slanted.cli.{module}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take two words for a command if it has that name, as in ``learn confidence``."""
+        words = 2 if " ".join(args[:2]) in COMMANDS else 1
+        return super().resolve_command(ctx, [" ".join(args[:words]), *args[words:]])
 
 
 @click.group(

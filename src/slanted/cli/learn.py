@@ -46,6 +46,9 @@ def command(
     DATASET:PATH is a dataset (kitti2012, kitti2015, middlebury, middlebury2014) and its folder.
     Repeat the command to continue a run that was stopped, from the checkpoint in the folder beside
     the output whose name ends in .checkpoint.
+
+    `slanted learn confidence` is a command of its own: it learns which matches and disparities to
+    believe.
     """
     from slanted.evaluation.datasets import find_frames
     from slanted.io import write_image
@@ -53,7 +56,7 @@ def command(
     from slanted.learning.weights_file import write_weights
     from slanted.output.charts import draw_picture, objective_chart
 
-    options.check_toml(output)
+    options.check_file(output, ".toml")
     name, folder = options.dataset_folder(dataset)
     with report:
         frames = find_frames(name, folder, split, limit)

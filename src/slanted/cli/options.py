@@ -249,10 +249,10 @@ def refuse_both(workers: int | None, scheduler: str | None) -> None:
         raise click.UsageError("--workers, --scheduler: give one; Dask knows its own workers")
 
 
-def check_toml(output: Path) -> None:
-    """Refuse an ``--output`` that is not the name of a TOML file."""
-    if output.suffix != ".toml":
-        raise click.UsageError(f"--output: expected a name that ends in .toml, got {output}")
+def check_file(output: Path, suffix: str) -> None:
+    """Refuse an ``--output`` that is not the name of a file with this suffix."""
+    if output.suffix != suffix:
+        raise click.UsageError(f"--output: expected a name that ends in {suffix}, got {output}")
     if output.is_dir():
         raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
 

@@ -79,7 +79,7 @@ def command(
     from slanted.research.tuning.search import Schedule, tune, write_settings
     from slanted.runtime.threads import core_count
 
-    options.check_toml(output)
+    options.check_file(output, ".toml")
     log = log or output.with_suffix(".csv")
     with report:
         targets = _targets(datasets, split, limit, metrics, weights)

@@ -19,8 +19,8 @@ from slanted.confidence.match_features import MATCH_FEATURES, match_features
 from slanted.confidence.pixel_features import PIXEL_FEATURES, THIN
 from slanted.confidence.pixels import bands_of_features
 from slanted.confidence.weights import Weights
-from slanted.errors import InputError
-from slanted.images.checks import check_pair
+from slanted.errors import FileError, InputError
+from slanted.images.checks import check_pair, size_text
 from slanted.images.colour import as_8_bit, grey_pair
 from slanted.io import read_image
 from slanted.matching import find_matches
@@ -136,7 +136,7 @@ def learn_confidence(
         trees = _match_trees(others, plan.growth)
         pixels += [_pixel_samples(task, settings, trees, plan.rule) for task in tasks[fold::folds]]
     progress("trees of all frames")
-    found = _joined(pixels)
+    found = _joined(pixels, "disparities")
     features, right = found.features, ~found.wrong
     deviation = boost_variance(features[right], found.errors[right], PIXEL_FEATURES, DEVIATION)
     return Weights(
@@ -175,24 +175,39 @@ def _tasks(datasets: Sequence[TrainingSet], plan: Plan) -> list[_Task]:
 
 
 def _match_trees(samples: Sequence[Samples], growth: Growth) -> Forest:
-    joined = _joined(samples)
+    joined = _joined(samples, "matches")
     return boost_chance(joined.features, joined.wrong, MATCH_FEATURES, growth)
 
 
-def _joined(samples: Sequence[Samples]) -> Samples:
+def _joined(samples: Sequence[Samples], what: str) -> Samples:
+    """Return all samples; wrong and right ones are needed."""
     parts = ([getattr(s, name) for s in samples] for name in ("features", "errors", "wrong"))
-    return Samples(*(np.concatenate(part) for part in parts))
+    joined = Samples(*(np.concatenate(part) for part in parts))
+    if joined.wrong.all() or not joined.wrong.any():
+        kind = "right" if len(joined.wrong) and not joined.wrong[0] else "wrong"
+        raise InputError(
+            f"frames: expected right and wrong {what}, got only {kind} ones; add frames or samples"
+        )
+    return joined
 
 
-def _pair(frame: Frame, settings: Settings) -> tuple[Image, Image, DisparityRange]:
-    left, right = check_pair(read_image(frame.left), read_image(frame.right))
-    return left, right, disparity_range(*as_8_bit(left, right), settings.matching)
+def _load(frame: Frame, settings: Settings) -> tuple[Image, Image, DisparityRange, DisparityMap]:
+    """Return both images, the range of disparities to search, and the ground truth."""
+    names = str(frame.left), str(frame.right)
+    left, right = check_pair(read_image(frame.left), read_image(frame.right), names)
+    truth = frame.load_ground_truth()[0]
+    if truth.shape != left.shape[:2]:
+        raise FileError(
+            frame.ground_truth,
+            f"expected the size of the left image, {size_text(left)}, got {size_text(truth)}; use "
+            "files of one resolution",
+        )
+    return left, right, disparity_range(*as_8_bit(left, right), settings.matching), truth
 
 
 def _match_samples(task: _Task, settings: Settings) -> Samples:
     """Return features and errors of some first choices of the matcher."""
-    left, right, searched = _pair(task.frame, settings)
-    truth = task.frame.load_ground_truth()[0]
+    left, right, searched, truth = _load(task.frame, settings)
     found = find_matches(left, right, settings.matching, searched)
     inputs = inputs_of(found, grey_pair(left, right), searched)
     if inputs is None:
@@ -207,8 +222,7 @@ def _match_samples(task: _Task, settings: Settings) -> Samples:
 
 def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -> Samples:
     """Return features and errors of some pixels of a result."""
-    left, right, searched = _pair(task.frame, settings)
-    truth = task.frame.load_ground_truth()[0]
+    left, right, searched, truth = _load(task.frame, settings)
     found = find_matches(left, right, settings.matching, searched)
     grey = grey_pair(left, right)
     judged = judge(found, grey, searched, trees)
