@@ -83,7 +83,7 @@ def match_features(seen: MatchInputs, output: Float32s) -> None:
         partial(sides, seen.winner, filled, places),
         partial(_agreement, seen, places),
         partial(_mismatch, seen, places),
-        partial(texture, seen.grey[0], places),
+        partial(texture, seen.grey[0], typical_brightness(seen.grey[0]), places),
     )
 
 
@@ -164,8 +164,13 @@ def warped(right: Bytes, disparity: DisparityMap) -> Bytes:
     return moved
 
 
-def texture(grey: Bytes, places: Places) -> None:
-    """Measure texture and brightness, in multiples of the image's."""
+def typical_brightness(grey: Bytes) -> float:
+    """Return the median grey value of an image, at least 1."""
+    return max(float(np.median(coarse(grey.astype(np.float32)))), 1.0)
+
+
+def texture(grey: Bytes, typical: float, places: Places) -> None:
+    """Measure texture, and brightness in multiples of the typical one."""
     for name, step in (("gradient_x", (1, 0)), ("gradient_y", (0, 1))):
         gradient = cv2.convertScaleAbs(cv2.Sobel(grey, cv2.CV_16S, *step, ksize=1))
         slopes = gradient.astype(np.float32)
@@ -173,9 +178,7 @@ def texture(grey: Bytes, places: Places) -> None:
         if name == "gradient_x":
             places["gradient_x_11"][:] = blurred(slopes, 11)
     values = grey.astype(np.float32)
-    grid = coarse(values)
-    mean, square = blurred(grid, 7), blurred(coarse(values * values), 7)
+    mean, square = blurred(coarse(values), 7), blurred(coarse(values * values), 7)
     deviation = np.sqrt(np.maximum(square - mean * mean, 0))
     places["contrast_31"][:] = fine(deviation, grey.shape)
-    typical = max(float(np.median(grid)), 1.0)
     np.divide(values, np.float32(typical), out=places["brightness"])

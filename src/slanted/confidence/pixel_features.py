@@ -20,6 +20,7 @@ from slanted.confidence.match_features import (
     Places,
     sides,
     texture,
+    typical_brightness,
     warped,
 )
 from slanted.confidence.windows import blurred, coarse, fine, fit_windows, span, wide_means
@@ -89,6 +90,8 @@ class Scene:
     """The smallest possible disparity."""
     near: float
     """The disparity of near surfaces."""
+    brightness: float
+    """The median grey value of the left view."""
 
 
 def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
@@ -104,7 +107,7 @@ def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
         partial(sides, seen.disparity, seen.disparity, places),
         partial(_borders, seen, places),
         partial(_segments, seen.labels, scene, places),
-        partial(texture, seen.grey, places),
+        partial(texture, seen.grey, scene.brightness, places),
     )
 
 
@@ -140,7 +143,8 @@ def describe_scene(
         "slope_y": np.abs(planes[:, 1]),
     }
     near = float(np.quantile(seen.disparity[::3, ::3], NEAR))
-    return Scene({name: v.astype(np.float32) for name, v in segments.items()}, low, near)
+    features = {name: v.astype(np.float32) for name, v in segments.items()}
+    return Scene(features, low, near, typical_brightness(seen.grey))
 
 
 def mismatch(grey: GreyPair, disparity: DisparityMap) -> DisparityMap:
