@@ -1,6 +1,7 @@
 """Trees: their sums, their file and their growth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,18 +181,26 @@ DAMAGES = {
     "a threshold that is not finite": lambda c: c | {"trees": [tree(["f0", 1e999], add=[0, 0])]},
     "a leaf that is not finite": lambda c: c | {"trees": [tree(["f0", 1], add=[0, float("nan")])]},
     "a leaf beyond float32": lambda c: c | {"trees": [tree(["f0", 1], add=[0, 1e300])]},
+    "a leaf that is too large": lambda c: c | {"trees": [tree(["f0", 1], add=[0, -1e7])]},
+    "a bias that is too large": lambda c: c | {"bias": 1e7},
     "trees that are a number": lambda c: c | {"trees": 3},
     "no bias": lambda c: {k: v for k, v in c.items() if k != "bias"},
 }
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_trees_are_refused(damage):
     content = random_forest(np.random.default_rng(5), 2, 2, 2).as_json()
     assert Forest.from_json(content, ["f0", "f1"])
     with pytest.raises((KeyError, TypeError, ValueError, OverflowError)):
         Forest.from_json(DAMAGES[damage](content), ["f0", "f1"])
+
+
+def test_scores_beyond_exponents_are_certain():
+    forest = random_forest(np.random.default_rng(8), 1, 1, 1)
+    zero, value = np.zeros((1, 1), np.float32), np.array([[-1e6, 1e6]], np.float32)
+    forest = replace(forest, bias=0.0, threshold=zero, value=value)
+    assert forest.probability(np.array([[-1, 1]], np.float32)).tolist() == [0, 1]
 
 
 def test_features_of_another_number_are_refused():

@@ -1,5 +1,7 @@
 """Confidence and deviation of a result's pixels, in bands of rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,12 @@ def test_the_same_bytes_every_time_and_for_any_number_of_threads():
 def test_it_is_lower_where_the_disparity_is_wrong():
     scores = evaluate_confidence(result().disparity, scene().disparity, judged()[0])
     assert scores.metrics["AUC-all"] > 0.8
+
+
+def test_a_deviation_beyond_float32_is_infinite_without_a_warning():
+    trees = weights_of(SETTINGS.confidence)
+    wild = replace(trees, deviation=replace(trees.deviation, bias=1e6))
+    assert np.isposinf(judged(wild)[1]).all()
 
 
 def test_one_band_has_the_features_of_the_whole():

@@ -57,7 +57,8 @@ def judge_pixels(
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
     for core, features in bands_of_features(maps, regions, inference, grey, settings):
         confidence[core] = 1 - weights.pixels.probability(features)
-        deviation[core] = np.exp(weights.deviation.scores(features) / 2)
+        with np.errstate(over="ignore"):  # by trees of a user's own
+            deviation[core] = np.exp(weights.deviation.scores(features) / 2)
     return confidence, deviation
 
 
