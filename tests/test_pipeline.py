@@ -111,6 +111,11 @@ def test_confidence_weighs_pixels_and_is_kept_with_the_result(scene, tmp_path):
     known = np.isfinite(weighed.matched)
     assert weighed.pixel_weights[known].mean() == pytest.approx(1, rel=1e-5)
     assert weighed.pixel_weights[known].std() > 0.1
+    filtered = np.isfinite(match(scene.left, scene.right, weighed.settings.matching))
+    added = known & ~filtered
+    assert added.sum() > 50
+    assert weighed.pixel_weights[added].mean() > 0.1  # what trees add counts, too
+    assert not weighed.pixel_weights[~known].any()
     chosen["model.pixel_weights"] = "false"
     plain = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
     assert plain.pixel_weights is None

@@ -113,7 +113,10 @@ class PairRun:
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
-            weights = self._pixel_weights(disparity, found.confidence)
+            # The confidence is 0 where the filters drop a match, but trees may have added it.
+            weights = self._pixel_weights(
+                disparity, found.confidence if found.margin is None else found.margin
+            )
         return InitialMatches(disparity, weights, searched, rectification)
 
     def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
@@ -165,8 +168,9 @@ class PairRun:
                 "model.pixel_weights: expected a matcher that returns a confidence, such as "
                 "census, got one that does not, or a disparity of your own; switch it off"
             )
-        mean = float(confidence[np.isfinite(disparity)].mean())
-        return confidence / np.float32(mean) if mean > 0 else None
+        known = np.isfinite(disparity)
+        mean = float(confidence[known].mean())
+        return np.where(known, confidence / np.float32(mean), np.float32(0)) if mean > 0 else None
 
     def gather(self, matches: InitialMatches) -> Evidence:
         """Return the evidence of the pair that the settings make use of."""
