@@ -136,7 +136,7 @@ def steps() -> None:
     )
     searched = disparity_range(left, right, settings.matching)
     details = match_details(left, right, searched, settings.matching)
-    sure = np.repeat(np.rint(255 * details.confidence).astype(np.uint8)[..., None], 3, axis=2)
+    sure = np.repeat(np.rint(255 * details.margin).astype(np.uint8)[..., None], 3, axis=2)
     save(
         "step-matching",
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 from collections.abc import Callable
@@ -139,6 +140,28 @@ def _settings_seeds() -> list[bytes]:
     return [Settings().to_toml().encode(), b"seed = 3\n[matching]\nmethod = 'sgbm'\n", origin]
 
 
+def _trees_seeds() -> list[bytes]:
+    from slanted.confidence.weights import FORESTS
+
+    def forest(names: tuple[str, ...]) -> dict[str, object]:
+        trees = [{"above": [[name, 0.5], [names[0], -1]], "add": [1, 0.5, 0, -2]} for name in names]
+        return {"features": names, "bias": -1.5, "trees": trees[:3]}
+
+    trees = {name: forest(names) for name, names in FORESTS.items()}
+    return [json.dumps({"origin": {"data": "made up"}, **trees}).encode()]
+
+
+def read_trees_file(file: Path) -> None:
+    """Read trees of confidence, and ask them."""
+    from slanted.confidence.weights import FORESTS, Weights
+
+    weights = Weights.load(file)
+    for name, features in FORESTS.items():
+        values = np.linspace(-3, 3, 5 * len(features), dtype=np.float32).reshape(len(features), 5)
+        chance = getattr(weights, name).probability(values)
+        assert ((chance >= 0) & (chance <= 1)).all()
+
+
 def read_settings_file(file: Path) -> None:
     """Read settings, weights, and values as the command line gets them."""
     from slanted.settings import Settings
@@ -245,6 +268,9 @@ FILES = (
                 lambda: [*CALIBRATIONS, *bombs.seeds(".yaml", ".txt")], YAML_WORDS),
     file_target("settings", "settings.toml", read_settings_file,
                 lambda: _settings_seeds() + bombs.seeds(".toml"), _WORDS_OF_SETTINGS),
+    file_target("trees", "trees.json", read_trees_file,
+                lambda: _trees_seeds() + bombs.seeds(".json"),
+                (b'"above":', b'"add":', b'"bias":', b"1e999", b"NaN", b"[]", b"1e38")),
     file_target("space", "space.toml", read_space_file,
                 lambda: [b"[model]\ntruncation = '2:6:log'\n[inference]\nparticles = [4, 8, 10]\n"],
                 (*_WORDS_OF_SETTINGS, b"x0.5:x2", b":log")),

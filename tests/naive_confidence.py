@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 def sum_trees(features, feature, threshold, value, bias):
     """The sum of each pixel, from (F, n) features."""
@@ -33,3 +35,74 @@ def logistic_loss(score, positive):
     return sum(
         math.log1p(math.exp(-s if p else s)) for s, p in zip(score, positive, strict=True)
     ) / len(score)
+
+
+def window_means(values, side):
+    """Means over square windows; beyond its border an image is mirrored, as `abc|cba`."""
+    height, width = len(values), len(values[0])
+    # The window of an even side begins half a side before the pixel.
+    offsets = range(-(side // 2), side - side // 2)
+    return [
+        [
+            sum(
+                float(values[_mirrored(y + dy, height)][_mirrored(x + dx, width)])
+                for dy in offsets
+                for dx in offsets
+            )
+            / side**2
+            for x in range(width)
+        ]
+        for y in range(height)
+    ]
+
+
+def _mirrored(place, size):
+    while not 0 <= place < size:
+        place = -place - 1 if place < 0 else 2 * size - 1 - place
+    return place
+
+
+def spans(values, side):
+    """Largest minus smallest value of each window, cut off at the border of the image."""
+    return [
+        [np.ptp(_window(values, y, x, side // 2)) for x in range(values.shape[1])]
+        for y in range(values.shape[0])
+    ]
+
+
+def _window(values, y, x, reach):
+    return values[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
+
+
+def extremes(values, count):
+    """The largest of `count` values to each side of a pixel, itself among them."""
+    height, width = values.shape
+    found = {name: np.empty_like(values) for name in ("left", "right", "above", "below")}
+    for y, x in np.ndindex(height, width):
+        found["left"][y, x] = values[y, max(x - count + 1, 0) : x + 1].max()
+        found["right"][y, x] = values[y, x : x + count].max()
+        found["above"][y, x] = values[max(y - count + 1, 0) : y + 1, x].max()
+        found["below"][y, x] = values[y : y + count, x].max()
+    return found
+
+
+def fit_windows(values, weight, side):
+    """Planes by least squares, with a ridge of one squared pixel on both slopes."""
+    value, deviation = np.zeros((2, *values.shape))
+    for y, x in np.ndindex(*values.shape):
+        w = _window(weight, y, x, side // 2).astype(float).ravel()
+        if w.sum() / side**2 <= 2e-3:
+            continue
+        rows, columns = np.mgrid[: values.shape[0], : values.shape[1]]
+        z = _window(values, y, x, side // 2).astype(float).ravel()[w > 0] / w[w > 0]
+        u = _window(columns, y, x, side // 2).astype(float).ravel()[w > 0]
+        v = _window(rows, y, x, side // 2).astype(float).ravel()[w > 0]
+        w = w[w > 0] / w.sum()
+        mu, mv, mz = (w * u).sum(), (w * v).sum(), (w * z).sum()
+        design = np.stack([u - mu, v - mv])
+        product = design @ (w * (z - mz))
+        slopes = np.linalg.solve((design * w) @ design.T + np.eye(2), product)
+        value[y, x] = mz + slopes @ [x - mu, y - mv]
+        rest = (w * (z - mz) ** 2).sum() - slopes @ product
+        deviation[y, x] = math.sqrt(max(rest, 0.0))
+    return value, deviation

@@ -2,21 +2,24 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
 
 import slanted
+from slanted.confidence.weights import SHIPPED, Weights
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
+from slanted.matching import match
 from slanted.pipeline import reestimate
 from slanted.solver.topology import SMALLEST_BLOCK
 from slanted.synthetic import make_scene
 
 STAGES = [
     *("first look", "matching", "segmentation", "evidence", "regions", "inference"),
-    *("refinement", "regions", "inference", "drawing"),
+    *("refinement", "regions", "inference", "drawing", "confidence"),
 ]
 
 
@@ -44,7 +47,7 @@ def test_progress_is_called_and_nothing_is_printed(scene, capfd):
 
 def test_the_same_bytes_with_one_and_two_threads_and_in_another_process(scene, tmp_path):
     found = [slanted.estimate(scene.left, scene.right, slanted.Settings(threads=n)) for n in (1, 2)]
-    for name in ("disparity", "planes", "labels", "matched"):
+    for name in ("disparity", "planes", "labels", "matched", "confidence", "deviation"):
         assert getattr(found[0], name).tobytes() == getattr(found[1], name).tobytes()
     assert found[0].bound == found[1].bound
     assert found[0].regions.count > 2 * SMALLEST_BLOCK  # swept by several threads at all
@@ -108,6 +111,11 @@ def test_confidence_weighs_pixels_and_is_kept_with_the_result(scene, tmp_path):
     known = np.isfinite(weighed.matched)
     assert weighed.pixel_weights[known].mean() == pytest.approx(1, rel=1e-5)
     assert weighed.pixel_weights[known].std() > 0.1
+    filtered = np.isfinite(match(scene.left, scene.right, weighed.settings.matching))
+    added = known & ~filtered
+    assert added.sum() > 50
+    assert weighed.pixel_weights[added].mean() > 0.1  # what trees add counts, too
+    assert not weighed.pixel_weights[~known].any()
     chosen["model.pixel_weights"] = "false"
     plain = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(chosen))
     assert plain.pixel_weights is None
@@ -124,6 +132,91 @@ def test_confidence_is_refused_where_there_is_none(scene, given):
     disparity = scene.disparity if given else None
     with pytest.raises(InputError, match=r"model\.pixel_weights: expected a matcher that returns"):
         slanted.estimate(scene.left, scene.right, settings, disparity=disparity)
+
+
+NO_MODEL = {"confidence.model": "none"}
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return slanted.Settings().with_text({"segmentation.count": "40", "inference.iterations": "1"})
+
+
+def test_without_a_model_matches_are_those_of_the_filters(scene, quick):
+    result = slanted.estimate(scene.left, scene.right, quick.with_text(NO_MODEL))
+    filtered = match(scene.left, scene.right, quick.matching)
+    np.testing.assert_array_equal(result.matched, filtered)
+    assert result.confidence is None
+    assert result.deviation is None
+    judged = slanted.estimate(scene.left, scene.right, quick)
+    assert (np.isfinite(judged.matched) != np.isfinite(filtered)).mean() > 0.001
+    assert judged.confidence.shape == judged.deviation.shape == filtered.shape
+
+
+def test_without_the_shipped_trees_all_is_as_without_a_model(scene, quick, monkeypatch, tmp_path):
+    expected = slanted.estimate(scene.left, scene.right, quick.with_text(NO_MODEL))
+    monkeypatch.setattr("slanted.confidence.weights.SHIPPED", tmp_path / "lost.json")
+    with pytest.warns(slanted.SlantedWarning, match="trees of confidence are missing") as said:
+        result = slanted.estimate(scene.left, scene.right, quick)
+    assert len(said) == 1
+    assert "lost.json" in str(said[0].message)
+    assert result.confidence is None
+    for name in ("disparity", "matched", "planes", "labels"):
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name), err_msg=name)
+    stages = []
+    with pytest.raises(InputError, match=r"confidence\.min: expected 0"):
+        slanted.estimate(
+            scene.left,
+            scene.right,
+            quick.with_text({"confidence.min": "0.5"}),
+            progress=stages.append,
+        )
+    assert stages == []
+
+
+@pytest.mark.parametrize("given", ["disparity", "segments"])
+def test_what_users_bring_gets_a_confidence(scene, quick, given):
+    result = slanted.estimate(scene.left, scene.right, quick, **{given: getattr(scene, given)})
+    assert result.confidence.shape == scene.disparity.shape
+    assert 0 <= result.confidence.min() < result.confidence.max() <= 1
+    assert result.deviation.min() > 0
+
+
+def test_other_matchers_get_a_confidence_too(scene, quick):
+    sgbm = quick.with_text({"matching.method": "sgbm"})
+    result = slanted.estimate(scene.left, scene.right, sgbm)
+    filtered = match(scene.left, scene.right, sgbm.matching)
+    np.testing.assert_array_equal(result.matched, filtered)
+    assert result.confidence.max() > 0
+
+
+def test_a_run_again_has_its_own_confidence(scene, quick):
+    result = slanted.estimate(scene.left, scene.right, quick)
+    again = reestimate(result, scene.left, scene.right, quick)
+    np.testing.assert_array_equal(again.confidence, result.confidence)
+    assert reestimate(result, scene.left, scene.right, quick.with_text(NO_MODEL)).confidence is None
+
+
+def test_a_file_of_trees_is_used_in_place_of_the_shipped_ones(scene, quick, tmp_path):
+    shipped = Weights.load(SHIPPED)
+    surer = replace(shipped, pixels=replace(shipped.pixels, bias=shipped.pixels.bias - 2))
+    surer.save(tmp_path / "mine.json")
+    mine = quick.with_text({"confidence.model": str(tmp_path / "mine.json")})
+    found = [slanted.estimate(scene.left, scene.right, each) for each in (quick, mine)]
+    np.testing.assert_array_equal(found[0].disparity, found[1].disparity)
+    assert found[1].confidence.mean() > found[0].confidence.mean()
+
+
+def test_a_result_folder_has_the_files_of_confidence(scene, quick, tmp_path):
+    result = slanted.estimate(scene.left, scene.right, quick)
+    result.save(tmp_path / "judged")
+    files = {"confidence.npy", "confidence.png", "deviation.npy"}
+    assert files <= {file.name for file in (tmp_path / "judged").iterdir()}
+    again = slanted.Result.load(tmp_path / "judged")
+    np.testing.assert_array_equal(again.confidence, result.confidence)
+    np.testing.assert_array_equal(again.deviation, result.deviation)
+    slanted.estimate(scene.left, scene.right, quick.with_text(NO_MODEL)).save(tmp_path / "plain")
+    assert not files & {file.name for file in (tmp_path / "plain").iterdir()}
 
 
 def test_iterations_can_be_watched_and_repeated_from_the_matches():

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.confidence.weights import Weights
     from slanted.images import Image
     from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
@@ -73,6 +74,8 @@ class PairRun:
     stage: Stages
     tiled: TiledStages | None
     """How a large image is processed in parts; None for others."""
+    trees: Weights | None = None
+    """What judges matches and disparities; None if nothing does."""
     potential: Potential | None = None
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
@@ -110,22 +113,21 @@ class PairRun:
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
-            weights = self._pixel_weights(disparity, found.confidence)
+            # The confidence is 0 where the filters drop a match, but trees may have added it.
+            weights = self._pixel_weights(
+                disparity, found.confidence if found.margin is None else found.margin
+            )
         return InitialMatches(disparity, weights, searched, rectification)
 
     def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
         """Return the matches that are probably right; without trees, those of the filters."""
         from slanted.confidence.belief import judge
-        from slanted.confidence.weights import weights_of
         from slanted.images.colour import grey_pair
 
-        weights = weights_of(self.settings.confidence)
-        if weights is None or found.winner is None:
+        if self.trees is None or found.winner is None:
             return found.disparity
-        judged = judge(found, grey_pair(self.left, self.right), searched, weights.matches)
-        if judged is None:
-            return found.disparity
-        return judged.believed(self.settings)
+        judged = judge(found, grey_pair(self.left, self.right), searched, self.trees.matches)
+        return found.disparity if judged is None else judged.believed(self.settings)
 
     def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
@@ -166,8 +168,9 @@ class PairRun:
                 "model.pixel_weights: expected a matcher that returns a confidence, such as "
                 "census, got one that does not, or a disparity of your own; switch it off"
             )
-        mean = float(confidence[np.isfinite(disparity)].mean())
-        return confidence / np.float32(mean) if mean > 0 else None
+        known = np.isfinite(disparity)
+        mean = float(confidence[known].mean())
+        return np.where(known, confidence / np.float32(mean), np.float32(0)) if mean > 0 else None
 
     def gather(self, matches: InitialMatches) -> Evidence:
         """Return the evidence of the pair that the settings make use of."""
@@ -198,15 +201,13 @@ class PairRun:
     ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
         """Return confidence and deviation of a result's maps; None without trees."""
         from slanted.confidence.pixels import judge_pixels
-        from slanted.confidence.weights import weights_of
         from slanted.images.colour import grey_pair
 
-        weights = weights_of(self.settings.confidence)
-        if weights is None:
+        if self.trees is None:
             return None, None
         with self.stage("confidence"):
             grey = grey_pair(self.left, self.right)
-            return judge_pixels(maps, regions, inference, grey, self.settings, weights)
+            return judge_pixels(maps, regions, inference, grey, self.settings, self.trees)
 
     def segment(self, matches: InitialMatches) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W)."""
@@ -233,13 +234,15 @@ def prepare(
     names: tuple[str, str] = ("left", "right"),
     backend: Backend | None = None,
 ) -> Iterator[PairRun]:
-    """Check a pair, and limit the threads while its stages run."""
+    """Check a pair, read the trees that judge it, and limit the threads while its stages run."""
+    from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     left, right = check_pair(left, right, names)
+    trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
-        yield PairRun(left, right, names, settings, Stages(progress), tiled)
+        yield PairRun(left, right, names, settings, Stages(progress), tiled, trees)

@@ -142,6 +142,9 @@ CASES = {
     "evaluate missing confidence": (["evaluate", "good.npy", "good.npy", "--confidence", "none.npy"], "none.npy: "),
     "evaluate what is no confidence": (["evaluate", "good.npy", "good.npy", "--confidence", "good.npy"], "good.npy: expected a confidence"),
     "threshold beyond 1": (["run", "left.png", "right.png", "--min-confidence", "2"], "confidence.min: expected a number from 0.0 to 1.0"),
+    "threshold without a model": (["run", "left.png", "right.png", "--min-confidence", "0.5", "--set", "confidence.model=none"], "confidence.min: expected 0, since there is no confidence without a model, got 0.5; choose another confidence.model, or leave out the threshold"),
+    "no file of trees": (["run", "left.png", "right.png", "--set", "confidence.model=lost.json"], "lost.json: "),
+    "a file that is not one of trees": (["run", "left.png", "right.png", "--set", "confidence.model=left.png"], "left.png: expected trees of confidence"),
     "export threshold beyond 1": (["export", "folder", "--min-confidence", "2"], "--min-confidence"),
     "evaluate dataset with noc": (["evaluate", "kitti2015", "dataset", "--noc", "a"], "--noc: means"),
     "name too long": (["run", "left.png", "right.png", "-o", "x" * 300], "cannot be a folder"),
@@ -181,7 +184,7 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert message in said[0]
     others = [line for line in stderr.splitlines() if line not in said]
     stages = {"first look", "matching", "evidence", "segmentation", "regions", "inference"}
-    stages |= {"refinement", "drawing"}
+    stages |= {"refinement", "drawing", "confidence"}
     assert set(others) <= stages
     assert sorted(files.rglob("*")) == before, "something was written"
 

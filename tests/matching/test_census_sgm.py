@@ -74,7 +74,7 @@ def test_ranges_of_few_disparities(high):
 def test_the_range_may_be_wider_than_the_image():
     left, right = shifted_pair(2, width=20, height=21)
     settings = census(speckle_size=0)
-    found, _ = census_sgm.match(left, right, DisparityRange(-40, 60), settings)
+    found = census_sgm.match(left, right, DisparityRange(-40, 60), settings).disparity
     np.testing.assert_allclose(np.nanmedian(found), 2, atol=0.1)
 
 
@@ -118,8 +118,9 @@ def test_bands_change_nothing_away_from_seams(monkeypatch):
 def test_a_constant_pair_is_unknown(value, threshold):
     flat = np.full((40, 60), value, np.uint8)
     settings = census(left_right_threshold=threshold, census=CensusSettings(uniqueness=0))
-    found = census_sgm.match_details(flat, flat, DisparityRange(0, 16), settings)
+    found = census_sgm.match(flat, flat, DisparityRange(0, 16), settings)
     assert np.isnan(found.disparity).all()
+    assert (found.margin == 0).all()
     assert (found.confidence == 0).all()
 
 
@@ -210,7 +211,7 @@ def test_a_wrong_match_of_a_seen_pixel_is_a_mismatch():
 def test_confidence_is_higher_where_matches_are_right():
     scene = make_scene(240, 160, objects=3, max_disparity=30, noise=12.0, seed=11)
     settings = census(speckle_size=0, census=CensusSettings(uniqueness=0))
-    found = census_sgm.match_details(scene.left, scene.right, DisparityRange(0, 36), settings)
+    found = census_sgm.match(scene.left, scene.right, DisparityRange(0, 36), settings)
     assert found.confidence.dtype == np.float32
     assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
     known = np.isfinite(found.disparity)
@@ -242,10 +243,10 @@ def test_inputs_are_left_alone():
     left, right = shifted_pair(5)
     views = left[:, ::-1][:, ::-1], np.asfortranarray(right)
     copies = left.copy(), right.copy()
-    found, _ = census_sgm.match(*views, DisparityRange(0, 8), census())
+    found = census_sgm.match(*views, DisparityRange(0, 8), census()).disparity
     np.testing.assert_array_equal(left, copies[0])
     np.testing.assert_array_equal(right, copies[1])
-    again, _ = census_sgm.match(*copies, DisparityRange(0, 8), census())
+    again = census_sgm.match(*copies, DisparityRange(0, 8), census()).disparity
     np.testing.assert_array_equal(found, again)
 
 

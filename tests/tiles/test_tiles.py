@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slanted import Result, Settings, estimate, read_disparity, read_image
 from slanted.errors import InputError
+from slanted.evaluation.confidence import evaluate_confidence
 from slanted.images.census import census_of_pair
 from slanted.images.colour import grey_pair
 from slanted.inference.terms import WholeImage
@@ -28,7 +29,11 @@ from slanted.tiles.terms import TiledImage
 from slanted.tiles.tile import make_tiles, take_sets
 
 TILED = {"tiles.above": "1", "tiles.pixels": "30000"}
-WHOLE = Settings().with_text({"matching.max_disparity": "64", "segmentation.count": "400"})
+# Matches of an image in tiles are those of the filters, which no tree judges.
+FILTERED = {"confidence.model": "none"}
+WHOLE = Settings().with_text(
+    {"matching.max_disparity": "64", "segmentation.count": "400", **FILTERED}
+)
 INSIDE = WHOLE.with_text(TILED)
 
 
@@ -106,6 +111,17 @@ def test_energy_of_the_whole_chain(whole, tiled):
     np.testing.assert_array_equal(tiled.matched, whole.matched)
     assert tiled.energy == pytest.approx(whole.energy, rel=1e-3)
     assert tiled.gap < 1e-3
+
+
+def test_an_image_in_tiles_has_a_confidence_but_its_matches_are_the_filters(scene, tiled):
+    judging = INSIDE.with_text({"confidence.model": "shipped"})
+    result = estimate(scene.left, scene.right, judging)
+    np.testing.assert_array_equal(result.matched, tiled.matched)
+    np.testing.assert_array_equal(result.disparity, tiled.disparity)
+    assert tiled.confidence is None
+    scores = evaluate_confidence(result.disparity, scene.disparity, result.confidence)
+    assert scores.metrics["AUC-all"] > 0.8
+    assert result.deviation.min() > 0
 
 
 def seam_rows(height, tiles):

@@ -24,9 +24,11 @@ def scene():
 
 @cache
 def estimated():
+    """A result as of a run without a model of confidence, and its states on the way."""
     snapshots = []
     pair = scene().left, scene().right
-    return slanted.estimate(*pair, SETTINGS, watch=snapshots.append), snapshots
+    result = slanted.estimate(*pair, SETTINGS, watch=snapshots.append)
+    return dataclasses.replace(result, confidence=None, deviation=None), snapshots
 
 
 def sure(result):

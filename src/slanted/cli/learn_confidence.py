@@ -45,7 +45,7 @@ class Chosen:
 @options.split("train")
 @options.limit("Use only the first N frames of each dataset.")
 @click.option("--trees", type=click.IntRange(1, 10_000), default=60, show_default=True,
-              metavar="N", help="Number of trees.")  # fmt: skip
+              metavar="N", help="Number of trees of matches; disparities get twice as many.")  # fmt: skip
 @click.option("--depth", type=click.IntRange(1, 8), default=5, show_default=True, metavar="N",
               help="Questions on the way from the root of a tree to a leaf.")  # fmt: skip
 @click.option("--samples", type=click.IntRange(1), default=400_000, show_default=True, metavar="N",
@@ -103,8 +103,9 @@ def command(
     seconds = time.perf_counter() - start
     number = sum(len(each.frames) for each in chosen)
     lines = [
-        f"learned {trees} trees of matches, {trees} of disparities and "
-        f"{len(learned.deviation.value)} of deviations from {number} frames in {seconds:.0f} s",
+        f"learned {len(learned.matches.value)} trees of matches, {len(learned.pixels.value)} of "
+        f"disparities and {len(learned.deviation.value)} of deviations from {number} frames in "
+        f"{seconds:.0f} s",
         f"wrote {output}; use it with --set confidence.model={output}",
     ]
     report.outcome({**origin, "seconds": seconds, "output": str(output)}, lines)

@@ -20,6 +20,8 @@ from slanted.runtime.threads import bind, share
 
 DEEPEST = 8
 MOST_TREES = 10_000
+LARGEST = 1e6
+"""The largest value of a leaf: sums of as many as there can be are finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,8 @@ class Forest:
 
     def probability(self, features: Float32s) -> Float32s:
         """Return the probability of each pixel, by the logistic function of its score."""
-        odds: Float32s = np.exp(-self.scores(features))
+        with np.errstate(over="ignore"):  # infinite odds are the probability 0
+            odds: Float32s = np.exp(-self.scores(features))
         return np.asarray(1 / (1 + odds), np.float32)
 
     def as_json(self) -> dict[str, Any]:
@@ -88,16 +91,17 @@ class Forest:
             raise ValueError("their features are not those of this version")
         trees, number = content["trees"], {name: k for k, name in enumerate(names)}
         feature = np.array([[number[name] for name, _ in t["above"]] for t in trees], np.int32)
-        threshold = np.array([[level for _, level in t["above"]] for t in trees], np.float32)
-        value = np.array([t["add"] for t in trees], np.float32)
+        with np.errstate(over="ignore"):  # what is infinite then is refused below
+            threshold = np.array([[level for _, level in t["above"]] for t in trees], np.float32)
+            value = np.array([t["add"] for t in trees], np.float32)
         if not (0 < len(trees) <= MOST_TREES and feature.ndim == 2):
             raise ValueError(f"1 to {MOST_TREES} trees of one depth are possible")
         depth = feature.shape[1]
         if not 1 <= depth <= DEEPEST or value.shape != (len(trees), 2**depth):
             raise ValueError(f"a tree has 1 to {DEEPEST} levels, and 2 leaves for each answer")
         bias = float(content["bias"])
-        if not (np.isfinite(threshold).all() and np.isfinite(value).all() and np.isfinite(bias)):
-            raise ValueError("a number is not finite")
+        if not (np.isfinite(threshold).all() and np.abs([bias, *value.flat]).max() <= LARGEST):
+            raise ValueError("a number is not finite, or too large")
         return cls(names, bias, feature, threshold, value)
 
 

@@ -85,7 +85,7 @@ def match_features(seen: MatchInputs, output: Float32s) -> None:
 
     together(
         near_by,
-        partial(texture, seen.grey[0], places),
+        partial(texture, seen.grey[0], typical_brightness(seen.grey[0]), places),
         partial(_mismatch, seen, places),
         partial(_in_windows, seen.winner, share, values, places),
         partial(_agreement, seen, places),
@@ -173,8 +173,13 @@ def warped(right: Bytes, disparity: DisparityMap) -> Bytes:
     return moved
 
 
-def texture(grey: Bytes, places: Places, pixel: int = 1) -> None:
-    """Measure texture and brightness, in multiples of the image's; `pixel` as for `sides`."""
+def typical_brightness(grey: Bytes) -> float:
+    """Return the median grey value of an image, at least 1."""
+    return max(float(np.median(coarse(grey.astype(np.float32)))), 1.0)
+
+
+def texture(grey: Bytes, typical: float, places: Places, pixel: int = 1) -> None:
+    """Measure texture, and brightness in multiples of the typical one; `pixel` as for `sides`."""
     large, small = 31 // pixel, 2 * (11 // (2 * pixel)) + 1
     for name, step in (("gradient_x", (1, 0)), ("gradient_y", (0, 1))):
         gradient = cv2.convertScaleAbs(cv2.Sobel(grey, cv2.CV_16S, *step, ksize=1))
@@ -183,10 +188,8 @@ def texture(grey: Bytes, places: Places, pixel: int = 1) -> None:
         if name == "gradient_x":
             places["gradient_x_11"][:] = blurred(slopes, small)
     values = grey.astype(np.float32)
-    grid = coarse(values)
     side = coarse_side(large)
-    mean, square = blurred(grid, side), blurred(coarse(values * values), side)
+    mean, square = blurred(coarse(values), side), blurred(coarse(values * values), side)
     deviation = np.sqrt(np.maximum(square - mean * mean, 0))
     places["contrast_31"][:] = fine(deviation, grey.shape)
-    typical = max(float(np.median(grid)), 1.0)
     np.divide(values, np.float32(typical), out=places["brightness"])

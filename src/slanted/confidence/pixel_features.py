@@ -20,6 +20,7 @@ from slanted.confidence.match_features import (
     Places,
     sides,
     texture,
+    typical_brightness,
     warped,
 )
 from slanted.confidence.windows import blurred, coarse, fine, fit_windows, span, wide_means
@@ -45,6 +46,7 @@ PIXEL_FEATURES = (
     *("segment_matched", "segment_residual", "segment_mismatch", "segment_size", "segment_margin"),
     *("slope_x", "slope_y"),
     *("contrast_31", "gradient_x_11", "gradient_x_31", "gradient_y_31", "brightness"),
+    *("image_matched", "image_residual", "image_mismatch"),
 )
 """Names of the features, in order; numbers are sides of windows, or distances, in pixels."""
 THIN = 2
@@ -96,6 +98,10 @@ class Scene:
     """The smallest possible disparity."""
     near: float
     """The disparity of near surfaces."""
+    brightness: float
+    """The median grey value of the left view."""
+    image: dict[str, float]
+    """Features that all pixels share, by which a pair that does not fit at all is known."""
 
 
 def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
@@ -105,13 +111,15 @@ def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
     share, values = known.astype(np.float32), np.where(known, seen.matched, np.float32(0))
     scale = np.float32(1 / max(scene.near - scene.low, 1.0))
     np.multiply(seen.disparity - np.float32(scene.low), scale, out=places["nearness"])
+    for name, value in scene.image.items():
+        places[name][:] = value
     together(
         partial(_residuals, seen.disparity, known, values, places),
         partial(_windows, seen.disparity, share, values, places),
         partial(sides, seen.disparity, seen.disparity, places, THIN),
         partial(_borders, seen, places),
         partial(_segments, seen.labels, scene, places),
-        partial(texture, seen.grey, places, THIN),
+        partial(texture, seen.grey, scene.brightness, places, THIN),
     )
 
 
@@ -148,7 +156,13 @@ def describe_scene(
         "slope_y": np.abs(planes[:, 1]),
     }
     near = float(np.quantile(whole.disparity, NEAR, method="nearest"))
-    return Scene({name: v.astype(np.float32) for name, v in segments.items()}, low, near)
+    features = {name: v.astype(np.float32) for name, v in segments.items()}
+    image = {
+        "image_matched": float(known.mean()),
+        "image_residual": float(np.minimum(residual, SMALL_CAP).sum() / max(known.sum(), 1)),
+        "image_mismatch": float(whole.mismatch.mean()),
+    }
+    return Scene(features, low, near, typical_brightness(seen.grey), image)
 
 
 def mismatch(grey: GreyPair, disparity: DisparityMap) -> DisparityMap:

@@ -59,7 +59,8 @@ def judge_pixels(
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
     for core, inside, features in bands_of_features(maps, regions, inference, grey, settings):
         right = 1 - weights.pixels.probability(features)
-        exact = np.exp(weights.deviation.scores(features) / 2)
+        with np.errstate(over="ignore"):  # by trees of a user's own
+            exact = np.exp(weights.deviation.scores(features) / 2)
         shape = core.stop - core.start, confidence.shape[1]
         confidence[core] = interpolated(right, inside, shape)
         deviation[core] = interpolated(exact, inside, shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from slanted.confidence.forest import Forest
 from slanted.confidence.match_features import MATCH_FEATURES
 from slanted.confidence.pixel_features import PIXEL_FEATURES
-from slanted.errors import FileError
+from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io.files import write_bytes
 from slanted.io.texts import read_json_object
+from slanted.settings.confidence import NO_MODEL
 
 if TYPE_CHECKING:
     from slanted.settings import ConfidenceSettings
@@ -69,12 +71,34 @@ FORESTS = {"matches": MATCH_FEATURES, "pixels": PIXEL_FEATURES, "deviation": PIX
 
 
 def weights_of(settings: ConfidenceSettings) -> Weights | None:
-    """Return the trees that the settings name; None if they name none, or none are shipped."""
-    if settings.model == "none":
+    """Return the trees that the settings name; None if they name none.
+
+    If the shipped ones are missing, a warning says so and there are none either.
+    """
+    if settings.model == NO_MODEL:
         return None
-    if settings.model == "shipped":
-        return _shipped() if SHIPPED.exists() else None
-    return Weights.load(settings.model)
+    if settings.model != "shipped":
+        return Weights.load(settings.model)
+    if SHIPPED.exists():
+        return _shipped()
+    _tell_missing(settings)
+    return None
+
+
+def _tell_missing(settings: ConfidenceSettings) -> None:
+    """Warn that the shipped trees are missing, or refuse settings that need them."""
+    lost = f"{SHIPPED}: the trees of confidence are missing"
+    if settings.min > 0:
+        raise InputError(
+            f"confidence.min: expected 0, since {lost}, got {settings.min}; install slanted again, "
+            "or leave out the threshold"
+        )
+    warnings.warn(
+        f"{lost}, so the matcher's filters choose the matches and there is no confidence; install "
+        "slanted again, or set confidence.model=none",
+        SlantedWarning,
+        stacklevel=3,
+    )
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,9 @@
 
 The trees of matches are learned first. The trees of pixels learn from results that use the trees of
 matches, and for that each frame gets trees that were learned without it: on the frames that trees
-were learned from, their judgement is too good.
+were learned from, their judgement is too good. They also learn from a spoilt copy of each frame
+(`slanted.learning.spoiling`). The trees of matches do not: with these copies they drop less of what
+is wrong in good pairs.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from slanted.confidence.belief import inputs_of, judge
 from slanted.confidence.boosting import Growth, boost_chance, boost_variance
+from slanted.confidence.forest import DEEPEST
 from slanted.confidence.match_features import MATCH_FEATURES, match_features
 from slanted.confidence.pixel_features import PIXEL_FEATURES, THIN
 from slanted.confidence.pixels import bands_of_features
@@ -23,6 +26,7 @@ from slanted.errors import FileError, InputError
 from slanted.images.checks import check_pair, size_text
 from slanted.images.colour import as_8_bit, grey_pair
 from slanted.io import read_image
+from slanted.learning.spoiling import SPOILS, Spoil
 from slanted.matching import find_matches
 from slanted.matching.disparity_range import disparity_range
 from slanted.pipeline import explain
@@ -39,7 +43,8 @@ if TYPE_CHECKING:
 FOLDS = 5
 """Each frame's result uses trees that were learned from the other folds."""
 MOST_PER_FRAME = 80_000
-PIXEL_GROWTH = Growth(trees=120, depth=6)
+SPOILT_SHARE = 0.2
+"""Pixels of a spoilt copy, as a share of those of its frame."""
 DEVIATION = Growth(trees=20, depth=4)
 """The deviation varies less than the chance of an error, so that fewer trees do."""
 
@@ -80,11 +85,15 @@ class Plan:
     """When a disparity of the result counts as wrong."""
     growth: Growth = field(default_factory=Growth)
     """The trees of matches."""
-    pixel_growth: Growth = field(default_factory=lambda: PIXEL_GROWTH)
-    """The trees of pixels, which are evaluated at a quarter of the pixels and may be more."""
     samples: int = 400_000
     """Pixels of each dataset, spread evenly over its frames."""
     seed: int = 0
+
+    @property
+    def pixel_growth(self) -> Growth:
+        """The trees of pixels: more, since they are evaluated at a quarter of the pixels."""
+        growth = self.growth
+        return replace(growth, trees=2 * growth.trees, depth=min(growth.depth + 1, DEEPEST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,17 +133,19 @@ def learn_confidence(
     """
     tasks = _tasks(datasets, plan)
     settings = replace(settings, confidence=replace(settings.confidence, model="none", min=0.0))
+    clean = [task for task in tasks if task.spoil is None]
     matches = []
-    for number, task in enumerate(tasks, 1):
-        progress(f"matches of {task.frame.name} ({number} of {len(tasks)})")
+    for task in clean:
+        progress(f"matches of {task.frame.name} ({task.group + 1} of {len(clean)})")
         matches.append(_match_samples(task, settings))
     pixels: list[Samples] = []
-    folds = min(FOLDS, len(tasks))
+    folds = min(FOLDS, len(clean))
     for fold in range(folds):
         progress(f"trees without fold {fold + 1} of {folds}, and results of that fold")
         others = [m for number, m in enumerate(matches) if number % folds != fold]
         trees = _match_trees(others, plan.growth)
-        pixels += [_pixel_samples(task, settings, trees, plan.rule) for task in tasks[fold::folds]]
+        inside = [task for task in tasks if task.group % folds == fold]
+        pixels += [_pixel_samples(task, settings, trees, plan.rule) for task in inside]
     progress("trees of all frames")
     found = _joined(pixels, "disparities")
     features, right = found.features, ~found.wrong
@@ -154,24 +165,27 @@ class _Task:
     frame: Frame
     rule: Rule
     count: int
+    group: int
+    """The number of the frame: a spoilt copy is in the fold of its frame."""
     rng: np.random.Generator
+    spoil: Spoil | None = None
 
 
 def _tasks(datasets: Sequence[TrainingSet], plan: Plan) -> list[_Task]:
     number = sum(len(dataset.frames) for dataset in datasets)
     if number < 2:
         raise InputError(f"frames: expected at least 2, got {number}; add frames")
-    rngs = iter(np.random.default_rng(plan.seed).spawn(number))
-    return [
-        _Task(
-            frame,
-            dataset.match_rule,
-            min(max(plan.samples // len(dataset.frames), 1), MOST_PER_FRAME),
-            next(rngs),
-        )
-        for dataset in datasets
-        for frame in dataset.frames
-    ]
+    rng, spoils = np.random.default_rng(plan.seed), list(SPOILS.values())
+    tasks: list[_Task] = []
+    for dataset in datasets:
+        count = min(max(plan.samples // len(dataset.frames), 1), MOST_PER_FRAME)
+        for frame in dataset.frames:
+            group, spoil = len(tasks) // 2, spoils[len(tasks) // 2 % len(spoils)]
+            one, other = rng.spawn(2)
+            few = max(round(SPOILT_SHARE * count), 1)
+            tasks.append(_Task(frame, dataset.match_rule, count, group, one))
+            tasks.append(_Task(frame, dataset.match_rule, few, group, other, spoil))
+    return tasks
 
 
 def _match_trees(samples: Sequence[Samples], growth: Growth) -> Forest:
@@ -191,8 +205,9 @@ def _joined(samples: Sequence[Samples], what: str) -> Samples:
     return joined
 
 
-def _load(frame: Frame, settings: Settings) -> tuple[Image, Image, DisparityRange, DisparityMap]:
+def _load(task: _Task, settings: Settings) -> tuple[Image, Image, DisparityRange, DisparityMap]:
     """Return both images, the range of disparities to search, and the ground truth."""
+    frame = task.frame
     names = str(frame.left), str(frame.right)
     left, right = check_pair(read_image(frame.left), read_image(frame.right), names)
     truth = frame.load_ground_truth()[0]
@@ -202,12 +217,14 @@ def _load(frame: Frame, settings: Settings) -> tuple[Image, Image, DisparityRang
             f"expected the size of the left image, {size_text(left)}, got {size_text(truth)}; use "
             "files of one resolution",
         )
+    if task.spoil is not None:
+        left, right = task.spoil(left, right, task.rng)
     return left, right, disparity_range(*as_8_bit(left, right), settings.matching), truth
 
 
 def _match_samples(task: _Task, settings: Settings) -> Samples:
     """Return features and errors of some first choices of the matcher."""
-    left, right, searched, truth = _load(task.frame, settings)
+    left, right, searched, truth = _load(task, settings)
     found = find_matches(left, right, settings.matching, searched)
     inputs = inputs_of(found, grey_pair(left, right), searched)
     if inputs is None:
@@ -222,11 +239,14 @@ def _match_samples(task: _Task, settings: Settings) -> Samples:
 
 def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -> Samples:
     """Return features and errors of some pixels of a result."""
-    left, right, searched, truth = _load(task.frame, settings)
+    left, right, searched, truth = _load(task, settings)
     found = find_matches(left, right, settings.matching, searched)
     grey = grey_pair(left, right)
     judged = judge(found, grey, searched, trees)
     matched = found.disparity if judged is None else judged.believed(settings)
+    if not np.isfinite(matched).any():
+        nothing = np.empty(0)
+        return Samples(np.empty((0, len(PIXEL_FEATURES)), np.float32), nothing, nothing > 0)
     with prepare(left, right, settings, None) as run:
         result = explain(run, InitialMatches(matched, None, searched, None))
     maps = result.disparity, result.matched, result.occluded

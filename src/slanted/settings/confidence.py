@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from slanted.errors import SettingsError
 from slanted.settings.fields import Section, setting
+
+NO_MODEL = "none"
 
 
 # For each setting: a line of defaults and limits, then its meaning.
@@ -26,3 +29,11 @@ class ConfidenceSettings(Section):
         "leaves out none.")
     low: float = setting(0.5, low=0.0, high=1.0, doc=
         "Pixels with a lower confidence are flagged LOW_CONFIDENCE in valid.png.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min > 0 and self.model == NO_MODEL:
+            raise SettingsError(
+                f"min: expected 0, since there is no confidence without a model, got {self.min}; "
+                "choose another confidence.model, or leave out the threshold"
+            )

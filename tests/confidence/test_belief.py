@@ -1,0 +1,97 @@
+"""Which matches are believed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confidence.scenes import SEARCHED, SETTINGS, found, grey, scene
+from slanted.confidence.belief import Judgement, inputs_of, judge
+from slanted.confidence.weights import Weights, weights_of
+from slanted.matching import Matches
+from slanted.runtime.threads import thread_limit
+
+NAN = np.float32(np.nan)
+
+
+@pytest.fixture(scope="module")
+def trees():
+    shipped = weights_of(SETTINGS.confidence)
+    assert isinstance(shipped, Weights)
+    return shipped.matches
+
+
+def believed(kept, doubt, **limits):
+    """The disparities of a row of pixels, the first of which sees column 100 of the view."""
+    values = {f"confidence.{name}": str(value) for name, value in limits.items()}
+    row = np.full((1, 120), 5, np.float32)
+    passes, chance = row.copy(), np.zeros((1, 120), np.float32)
+    passes[0, 100 : 100 + len(kept)] = kept
+    chance[0, 100 : 100 + len(doubt)] = doubt
+    settings = SETTINGS.with_text(values | {"matching.out_of_view": "0"})
+    return Judgement(row, passes, chance).believed(settings)[0, 100 : 100 + len(kept)]
+
+
+def test_filtered_matches_are_dropped_and_others_are_added_by_their_doubt():
+    kept = [6, 6, 6, NAN, NAN, NAN]
+    doubt = [0.1, 0.29, 0.31, 0.1, 0.16, 0.9]
+    expected = np.array([6, 6, NAN, 5, NAN, NAN], np.float32)
+    np.testing.assert_array_equal(believed(kept, doubt, most_doubt=0.3, add_doubt=0.15), expected)
+
+
+def test_limits_belong_to_what_is_believed():
+    kept, doubt = [6, NAN], [0.25, 0.25]
+    given = {"most_doubt": 0.25, "add_doubt": 0.25}
+    np.testing.assert_array_equal(believed(kept, doubt, **given), [6, 5])
+
+
+def test_the_limits_of_the_settings_can_restore_the_filters():
+    kept, doubt = [6, NAN, 6], [0.99, 0.01, 0.0]
+    np.testing.assert_array_equal(believed(kept, doubt, most_doubt=1, add_doubt=0), [6, NAN, 6])
+
+
+def test_what_the_right_view_does_not_show_is_not_believed():
+    disparity = np.full((4, 30), 10, np.float32)
+    doubt = np.zeros((4, 30), np.float32)
+    found = Judgement(disparity, disparity.copy(), doubt).believed(SETTINGS)
+    assert np.isnan(found[:, :10]).all()
+    assert np.isfinite(found[:, 10:]).all()
+    assert np.isfinite(disparity).all()  # it is not changed
+
+
+def test_doubts_are_chances_and_higher_where_matches_are_wrong(trees):
+    judged = judge(found(), grey(), SEARCHED, trees)
+    assert judged.doubt.shape == found().disparity.shape
+    assert judged.doubt.min() >= 0
+    assert judged.doubt.max() <= 1
+    assert np.isfinite(judged.disparity).all()
+    np.testing.assert_array_equal(judged.kept, found().disparity)
+    wrong = np.abs(judged.disparity - scene().disparity) > 3
+    assert judged.doubt[wrong].mean() > judged.doubt[~wrong].mean() + 0.2
+
+
+def test_the_matches_themselves_are_left_alone(trees):
+    before = [values.copy() for values in vars(found()).values()]
+    judge(found(), grey(), SEARCHED, trees).believed(SETTINGS)
+    for one, other in zip(before, vars(found()).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_same_bytes_for_any_number_of_threads(trees):
+    doubts = []
+    for threads in (1, 2):
+        with thread_limit(threads):
+            doubts.append(judge(found(), grey(), SEARCHED, trees).doubt.tobytes())
+    assert doubts[0] == doubts[1]
+
+
+@pytest.mark.parametrize("missing", ["winner", "agrees", "margin"])
+def test_matchers_that_do_not_tell_their_first_choice_are_not_judged(trees, missing):
+    assert judge(replace(found(), **{missing: None}), grey(), SEARCHED, trees) is None
+    assert judge(Matches(found().disparity), grey(), SEARCHED, trees) is None
+
+
+def test_nothing_is_judged_without_a_single_match(trees):
+    nothing = replace(found(), disparity=np.full_like(found().disparity, NAN))
+    assert inputs_of(nothing, grey(), SEARCHED) is None
+    assert judge(nothing, grey(), SEARCHED, trees) is None

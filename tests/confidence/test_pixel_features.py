@@ -1,0 +1,133 @@
+"""Features of a result's pixels."""
+
+import numpy as np
+import pytest
+
+from confidence.scenes import (
+    features_of_pixels,
+    grey,
+    pixel_inputs,
+    result,
+    surface_with_a_hole,
+)
+from slanted.confidence.pixel_features import (
+    CAP,
+    IN_VIEW_CAP,
+    PIXEL_FEATURES,
+    UNMATCHED,
+    describe_scene,
+    mismatch,
+)
+from slanted.runtime.threads import thread_limit
+
+ROUNDED = {"contrast_31", "mismatch_5", "segment_mismatch"}
+"""Features that rounding to whole grey values, or of large sums, changes a little."""
+
+
+@pytest.fixture(scope="module")
+def features():
+    return features_of_pixels(pixel_inputs())
+
+
+def test_every_feature_is_finite_and_says_something(features):
+    assert len(set(PIXEL_FEATURES)) == len(PIXEL_FEATURES)
+    for name, values in features.items():
+        assert np.isfinite(values).all(), name
+        assert np.ptp(values) > 0, name
+
+
+def test_the_same_bytes_for_any_number_of_threads(features):
+    for threads in (1, 2):
+        with thread_limit(threads):
+            again = features_of_pixels(pixel_inputs())
+        for name, values in features.items():
+            assert values.tobytes() == again[name].tobytes(), name
+
+
+def test_a_brighter_camera_changes_brightness_alone():
+    dim = tuple(view // 2 for view in grey())
+    bright = tuple(view + np.uint8(90) for view in dim)
+    before, after = (
+        features_of_pixels(
+            pixel_inputs(grey=views[0], mismatch=mismatch(views, result().disparity))
+        )
+        for views in (dim, bright)
+    )
+    for name in set(PIXEL_FEATURES) - ROUNDED - {"brightness"}:
+        np.testing.assert_allclose(before[name], after[name], rtol=1e-6, err_msg=name)
+    for name in ROUNDED:
+        np.testing.assert_allclose(before[name], after[name], atol=0.05, err_msg=name)
+    assert np.ptp(after["brightness"]) < np.ptp(before["brightness"])
+
+
+def test_a_hole_in_a_surface_lies_behind_it_on_all_sides():
+    features = features_of_pixels(pixel_inputs(disparity=surface_with_a_hole()))
+    for name in ("nearer_beside", "nearer_above", "nearer_left", "nearer_right"):
+        assert features[name][46, 74] == pytest.approx(20), name
+        assert features[name][80, 20] == pytest.approx(0, abs=1e-4), name
+    assert features["step_11"][46, 62] == pytest.approx(20)
+    assert features["step_11"][46, 74] == 0
+
+
+def test_residuals_are_those_of_matches_and_others_are_marked():
+    flat = np.full((93, 150), 12, np.float32)
+    matched = np.full((93, 150), np.nan, np.float32)
+    matched[:, :75] = 12
+    matched[46, 30], matched[46, 60] = 14.5, 90
+    features = features_of_pixels(pixel_inputs(disparity=flat, matched=matched))
+    assert (features["residual"][:, 75:] == UNMATCHED).all()
+    assert features["residual"][46, 30] == pytest.approx(2.5)
+    assert features["residual"][46, 60] == CAP
+    assert features["residual"][10, 10] == 0
+    assert features["residual_11"][46, 30] == pytest.approx(2.5 / 121)
+    assert features["matched_11"][46, 100] == 0
+    assert features["matched_11"][46, 20] == pytest.approx(1)
+    assert features["residual_11"][46, 100] == 0
+
+
+def test_no_match_at_all_is_no_trouble():
+    nothing = np.full((93, 150), np.nan, np.float32)
+    for name, values in features_of_pixels(pixel_inputs(matched=nothing)).items():
+        assert np.isfinite(values).all(), name
+
+
+def test_columns_count_from_the_border_of_the_right_view():
+    flat = np.full((93, 150), 12, np.float32)
+    features = features_of_pixels(pixel_inputs(disparity=flat))
+    assert features["in_view"][5, 0] == -12
+    assert features["in_view"][5, 30] == 18
+    assert features["in_view"][5, 149] == IN_VIEW_CAP
+
+
+def test_pixels_know_their_segment():
+    made, seen = result(), pixel_inputs()
+    features = features_of_pixels(seen)
+    labels = made.regions.label_image
+    for segment in (0, 7, made.regions.count - 1):
+        inside = labels == segment
+        known = inside & np.isfinite(made.matched)
+        assert features["segment_matched"][inside] == pytest.approx(known.sum() / inside.sum())
+        off = np.minimum(np.abs(made.matched - made.disparity)[known], 5)
+        expected = off.sum() / max(known.sum(), 1)
+        assert features["segment_residual"][inside] == pytest.approx(expected, rel=1e-4)
+        assert features["segment_mismatch"][inside] == pytest.approx(
+            seen.mismatch[inside].mean(), rel=1e-4
+        )
+        relative = inside.sum() / (labels.size / made.regions.count)
+        assert features["segment_size"][inside] == pytest.approx(np.log(relative), abs=1e-4)
+        assert features["slope_x"][inside] == pytest.approx(abs(made.planes[segment, 0]), rel=1e-5)
+        assert features["slope_y"][inside] == pytest.approx(abs(made.planes[segment, 1]), rel=1e-5)
+
+
+def test_a_margin_that_was_never_tested_is_large_but_finite():
+    made = result()
+    margins = np.full(made.regions.count, np.inf)
+    whole = describe_scene(pixel_inputs(), made.regions, made.planes, margins, 0.0)
+    assert (whole.segments["segment_margin"] == 20).all()
+
+
+def test_some_rows_are_all_inputs_of_these_rows():
+    seen = pixel_inputs()
+    some = seen.rows(slice(10, 30))
+    for name, values in vars(seen).items():
+        np.testing.assert_array_equal(getattr(some, name), values[10:30], err_msg=name)

@@ -1,0 +1,109 @@
+"""Confidence and deviation of a result's pixels, in bands of rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import slanted
+from confidence.scenes import SETTINGS, features_of_pixels, grey, pixel_inputs, result, scene
+from slanted.confidence import pixels
+from slanted.confidence.pixel_features import PIXEL_FEATURES
+from slanted.confidence.pixels import bands_of_features, judge_pixels
+from slanted.confidence.weights import weights_of
+from slanted.evaluation.confidence import evaluate_confidence
+from slanted.images.colour import grey_pair
+from slanted.runtime.threads import thread_limit
+from slanted.synthetic import make_scene
+
+
+def judged(trees=None):
+    made = result()
+    maps = made.disparity, made.matched, made.occluded
+    trees = trees or weights_of(SETTINGS.confidence)
+    return judge_pixels(maps, made.regions, made.inference, grey(), SETTINGS, trees)
+
+
+def test_confidence_is_a_chance_and_the_deviation_a_length():
+    confidence, deviation = judged()
+    assert confidence.shape == deviation.shape == scene().disparity.shape
+    assert confidence.dtype == deviation.dtype == np.float32
+    assert confidence.min() >= 0
+    assert confidence.max() <= 1
+    assert deviation.min() > 0
+    assert np.isfinite(deviation).all()
+
+
+def test_the_same_bytes_every_time_and_for_any_number_of_threads():
+    found = []
+    for threads in (1, 2, 2):
+        with thread_limit(threads):
+            found.append([values.tobytes() for values in judged()])
+    assert found[0] == found[1] == found[2]
+
+
+def test_it_is_lower_where_the_disparity_is_wrong():
+    scores = evaluate_confidence(result().disparity, scene().disparity, judged()[0])
+    assert scores.metrics["AUC-all"] > 0.8
+
+
+def test_a_deviation_beyond_float32_is_infinite_without_a_warning():
+    trees = weights_of(SETTINGS.confidence)
+    wild = replace(trees, deviation=replace(trees.deviation, bias=1e6))
+    assert np.isposinf(judged(wild)[1]).all()
+
+
+def test_one_band_has_the_features_of_the_whole():
+    made = result()
+    maps = made.disparity, made.matched, made.occluded
+    [(rows, found)] = bands_of_features(maps, made.regions, made.inference, grey(), SETTINGS)
+    assert rows == slice(0, 93)
+    for one, other in zip(found, features_of_pixels(pixel_inputs()).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def all_features(made, views):
+    maps = made.disparity, made.matched, made.occluded
+    found = np.full((len(PIXEL_FEATURES), *made.disparity.shape), np.nan, np.float32)
+    bands = 0
+    for rows, some in bands_of_features(maps, made.regions, made.inference, views, SETTINGS):
+        assert np.isnan(found[:, rows]).all()
+        found[:, rows] = some
+        bands += 1
+    return dict(zip(PIXEL_FEATURES, found, strict=True)), bands
+
+
+@pytest.fixture(scope="module")
+def tall():
+    """A result of 408 rows: halves and thirds of it begin at rows of the coarse grid."""
+    made = make_scene(64, 408, objects=3, max_disparity=20, noise=3.0, seed=2)
+    settings = SETTINGS.with_text({"matching.max_disparity": "24"})
+    return slanted.estimate(made.left, made.right, settings), grey_pair(made.left, made.right)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_bands_have_the_features_of_the_whole(tall, monkeypatch, count):
+    whole, one = all_features(*tall)
+    monkeypatch.setattr(pixels, "BAND_PIXELS", -(-64 * 408 // count))
+    banded, several = all_features(*tall)
+    assert (one, several) == (1, count)
+    for name, values in whole.items():
+        # Not the same bits: OpenCV's means are running sums, which round from where they start.
+        np.testing.assert_allclose(banded[name], values, rtol=1e-4, atol=2e-3, err_msg=name)
+
+
+def test_bands_that_begin_between_rows_of_the_coarse_grid_are_close(tall, monkeypatch):
+    """Five bands begin at rows 81, 163, …: their coarse grids are shifted by up to three rows."""
+    whole, _ = all_features(*tall)
+    monkeypatch.setattr(pixels, "BAND_PIXELS", 64 * 408 // 5 + 1)
+    banded, several = all_features(*tall)
+    assert several == 5
+    trees = weights_of(SETTINGS.confidence)
+    sure = [
+        1 - trees.pixels.probability(np.stack(list(features.values())))
+        for features in (whole, banded)
+    ]
+    assert np.abs(sure[0] - sure[1]).mean() < 0.01
+    for name, values in whole.items():
+        off = np.abs(banded[name] - values)
+        assert off.mean() < 0.05 * (np.ptp(values) + 1e-6), name
