@@ -11,7 +11,13 @@ from confidence.scenes import (
     scene,
     surface_with_a_hole,
 )
-from slanted.confidence.match_features import CAP, MATCH_FEATURES, WIDE_CAP, warped
+from slanted.confidence.match_features import (
+    CAP,
+    MATCH_FEATURES,
+    WIDE_CAP,
+    typical_brightness,
+    warped,
+)
 from slanted.runtime.threads import thread_limit
 
 ROUNDED = {"contrast_31", "mismatch_5"}
@@ -61,8 +67,12 @@ def test_a_brighter_camera_changes_brightness_alone(features):
     assert np.ptp(after["brightness"]) < np.ptp(before["brightness"])
 
 
-def test_brightness_is_in_multiples_of_the_image(features):
+def test_brightness_is_in_multiples_of_the_median(features):
     assert np.median(features["brightness"]) == pytest.approx(1, abs=0.1)
+    lamp = np.full((40, 60), 50, np.uint8)
+    lamp[:10] = 250
+    assert typical_brightness(lamp) == 50
+    assert typical_brightness(np.zeros((8, 8), np.uint8)) == 1
 
 
 def test_nothing_depends_on_where_the_range_of_disparities_lies(features):
@@ -95,6 +105,15 @@ def test_a_step_is_nearer_on_one_side_only():
     assert features["step_5"][46, 75] == pytest.approx(20)
 
 
+def test_a_step_is_nearer_above_only():
+    step = np.repeat(np.where(np.arange(93) < 46, 30, 10)[:, None], 150, axis=1).astype(np.float32)
+    features = features_of_matches(match_inputs(winner=step, kept=step))
+    assert features["nearer_above"][60, 75] == pytest.approx(0, abs=1e-4)  # not below as well
+    assert features["nearer_above_21"][50, 75] == pytest.approx(0, abs=1e-4)
+    assert features["farther_above"][30, 75] == pytest.approx(0, abs=1e-4)
+    assert features["nearer_left"][60, 75] == pytest.approx(0, abs=1e-4)
+
+
 def test_a_match_far_from_its_surroundings_is_far_from_them():
     surface = np.full((93, 150), 12, np.float32)
     winner = surface.copy()
@@ -105,6 +124,9 @@ def test_a_match_far_from_its_surroundings_is_far_from_them():
     assert features["window_61"][42, 72] == pytest.approx(7, abs=0.1)
     assert features["equal_11"][42, 72] == pytest.approx(1 - 25 / 121)
     assert features["distance"][10, 10] == 0
+    winner[40:45, 70:75] = 5
+    behind = features_of_matches(match_inputs(winner=winner, kept=surface))
+    assert behind["offset_11"][42, 72] == pytest.approx(-7)
     assert features["equal_11"][10, 10] == pytest.approx(1)
 
 

@@ -17,6 +17,7 @@ from slanted.confidence.pixel_features import (
     UNMATCHED,
     describe_scene,
     mismatch,
+    pixel_features,
 )
 from slanted.runtime.threads import thread_limit
 
@@ -115,8 +116,30 @@ def test_pixels_know_their_segment():
         )
         relative = inside.sum() / (labels.size / made.regions.count)
         assert features["segment_size"][inside] == pytest.approx(np.log(relative), abs=1e-4)
+        margin = min(np.log1p(made.margins[segment] / relative), 20)
+        assert features["segment_margin"][inside] == pytest.approx(margin, abs=1e-4)
         assert features["slope_x"][inside] == pytest.approx(abs(made.planes[segment, 0]), rel=1e-5)
         assert features["slope_y"][inside] == pytest.approx(abs(made.planes[segment, 1]), rel=1e-5)
+
+
+def test_hidden_pixels_count_in_windows_of_eleven():
+    occluded = np.zeros((93, 150), bool)
+    occluded[46, 70] = True
+    features = features_of_pixels(pixel_inputs(occluded=occluded))
+    expected = np.zeros((93, 150))
+    expected[41:52, 65:76] = 1 / 121
+    np.testing.assert_allclose(features["hidden_11"], expected, atol=1e-6)
+
+
+def test_nearness_is_1_at_near_surfaces_and_0_at_the_lowest_disparity():
+    made, ramp = result(), np.tile(np.linspace(5, 25, 150, dtype=np.float32), (93, 1))
+    seen = pixel_inputs(disparity=ramp)
+    whole = describe_scene(seen, made.regions, made.planes, made.margins, 5.0)
+    output = np.empty((len(PIXEL_FEATURES), 93, 150), np.float32)
+    pixel_features(seen, whole, output)
+    nearness = dict(zip(PIXEL_FEATURES, output, strict=True))["nearness"]
+    assert nearness[0, 0] == 0
+    assert np.interp(1, nearness[0], ramp[0]) == pytest.approx(24, abs=0.3)  # their 95 % quantile
 
 
 def test_a_margin_that_was_never_tested_is_large_but_finite():

@@ -47,6 +47,17 @@ def test_it_is_lower_where_the_disparity_is_wrong():
     assert scores.metrics["AUC-all"] > 0.8
 
 
+def test_maps_are_those_of_the_trees():
+    def constant(forest, score):
+        return replace(forest, bias=score, value=np.zeros_like(forest.value))
+
+    trees = weights_of(SETTINGS.confidence)
+    pixels, deviation = constant(trees.pixels, np.log(1 / 3)), constant(trees.deviation, np.log(4))
+    confidence, length = judged(replace(trees, pixels=pixels, deviation=deviation))
+    np.testing.assert_allclose(confidence, 0.75, rtol=1e-5)  # one wrong to three right
+    np.testing.assert_allclose(length, 2, rtol=1e-5)  # of a variance of 4
+
+
 def test_a_deviation_beyond_float32_is_infinite_without_a_warning():
     trees = weights_of(SETTINGS.confidence)
     wild = replace(trees, deviation=replace(trees.deviation, bias=1e6))
