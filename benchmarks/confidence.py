@@ -64,7 +64,7 @@ def main() -> None:
     smoke = {"folds": 2, "splits": ["train", "validation"], "trees": 3, "samples": 1000}
     arguments = options(
         __doc__, smoke, parts=["folds", "sets", "perturbed"], folds=5, only=[-1],
-        splits=["train", "train_more"], limit=0, trees=60, samples=400_000, model="shipped",
+        splits=["train", "train_more"], limit=0, trees=60, samples=800_000, model="shipped",
     )  # fmt: skip
     results: dict[str, Any] = {}
     if "folds" in arguments.parts:

@@ -121,13 +121,19 @@ class PairRun:
 
     def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
         """Return the matches that are probably right; without trees, those of the filters."""
+        import numpy as np
+
         from slanted.confidence.belief import judge
         from slanted.images.colour import grey_pair
 
         if self.trees is None or found.winner is None:
             return found.disparity
         judged = judge(found, grey_pair(self.left, self.right), searched, self.trees.matches)
-        return found.disparity if judged is None else judged.believed(self.settings)
+        if judged is None:
+            return found.disparity
+        believed = judged.believed(self.settings)
+        # Trees that doubt every match know nothing of such a pair.
+        return believed if np.isfinite(believed).any() else found.disparity
 
     def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""

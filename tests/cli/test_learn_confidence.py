@@ -45,7 +45,8 @@ def learned(kitti, tmp_path_factory):
 
 def test_the_trees_can_be_used(learned, kitti):
     trees = Weights.load(learned)
-    assert trees.matches.value.shape == trees.pixels.value.shape == (3, 4)
+    assert trees.matches.value.shape == (3, 4)
+    assert trees.pixels.value.shape == (6, 8)  # twice as many, a level deeper
     frame = find_frames("kitti2015", kitti, "validation")[0]
     settings = Settings().with_text({"confidence.model": str(learned)})
     result = estimate(read_image(frame.left), read_image(frame.right), settings)

@@ -62,9 +62,11 @@ def features_of_matches(seen):
     return dict(zip(MATCH_FEATURES, output, strict=True))
 
 
-def features_of_pixels(seen):
+def features_of_pixels(seen, whole_image=None):
+    """Features of maps as if they were thinned; the scene is of `whole_image`, or of the same."""
     made = result()
-    whole = describe_scene(seen, made.regions, made.planes, made.margins, 0.0)
+    image = whole_image or seen
+    whole = describe_scene(image, made.regions, made.planes, made.margins, 0.0)
     output = np.full((len(PIXEL_FEATURES), *seen.disparity.shape), np.nan, np.float32)
     pixel_features(seen, whole, output)
     return dict(zip(PIXEL_FEATURES, output, strict=True))

@@ -62,7 +62,7 @@ def test_trees_of_all_kinds_are_learned_and_kept(learned, tmp_path):
     assert again.origin == {"data": "made up"}
     for name in FORESTS:
         assert np.ptp(getattr(again, name).value) > 0, name
-    assert len(again.matches.value) == len(again.pixels.value) == 8
+    assert (len(again.matches.value), len(again.pixels.value)) == (8, 16)
     assert lines[0] == "matches of 000000_10 (1 of 3)"
     assert len(lines) == 3 + 3 + 1  # frames, folds, and all
 

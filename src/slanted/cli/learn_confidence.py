@@ -45,10 +45,10 @@ class Chosen:
 @options.split("train")
 @options.limit("Use only the first N frames of each dataset.")
 @click.option("--trees", type=click.IntRange(1, 10_000), default=60, show_default=True,
-              metavar="N", help="Number of trees of matches; disparities get twice as many.")  # fmt: skip
+              metavar="N", help="Trees of matches; disparities get twice as many.")  # fmt: skip
 @click.option("--depth", type=click.IntRange(1, 8), default=5, show_default=True, metavar="N",
               help="Questions on the way from the root of a tree to a leaf.")  # fmt: skip
-@click.option("--samples", type=click.IntRange(1), default=400_000, show_default=True, metavar="N",
+@click.option("--samples", type=click.IntRange(1), default=800_000, show_default=True, metavar="N",
               help="Pixels of each dataset, spread evenly over its frames.")  # fmt: skip
 @click.option("--rule-pixels", type=click.FloatRange(0, 1000), default=3.0, show_default=True,
               metavar="PX", help="A disparity is wrong if its error exceeds this,")  # fmt: skip

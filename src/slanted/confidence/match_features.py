@@ -74,7 +74,7 @@ def match_features(seen: MatchInputs, output: Float32s) -> None:
     places = dict(zip(MATCH_FEATURES, output, strict=True))
     known = np.isfinite(seen.kept)
     share, values = known.astype(np.float32), np.where(known, seen.kept, np.float32(0))
-    near = float(np.quantile(seen.kept[::3, ::3][known[::3, ::3]], NEAR, method="nearest"))
+    near = float(np.quantile(seen.kept[known][::9], NEAR, method="nearest"))
     scale = np.float32(1 / max(near - seen.low, 1.0))
 
     def near_by() -> None:

@@ -16,6 +16,7 @@ from slanted.confidence.pixel_features import (
     mismatch,
     pixel_features,
 )
+from slanted.confidence.windows import STEP
 from slanted.matching.sgm_paths import volume
 from slanted.model.planes import lowest_disparity
 
@@ -31,6 +32,10 @@ BAND_PIXELS = 8_000_000
 """Pixels whose features are in memory at a time."""
 OVERLAP = 64
 """Rows that a band sees beyond each of its ends: more than half of the largest window."""
+GRID = THIN * STEP
+"""Rows of the image to one of the coarse grid of a thinned image."""
+LONGEST = 10.0
+"""The logarithm of the largest deviation, in pixels."""
 
 
 def judge_pixels(
@@ -59,8 +64,8 @@ def judge_pixels(
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
     for core, inside, features in bands_of_features(maps, regions, inference, grey, settings):
         right = 1 - weights.pixels.probability(features)
-        with np.errstate(over="ignore"):  # by trees of a user's own
-            exact = np.exp(weights.deviation.scores(features) / 2)
+        # Trees of a user's own may say anything, and infinity cannot be interpolated.
+        exact = np.exp(np.minimum(weights.deviation.scores(features) / 2, np.float32(LONGEST)))
         shape = core.stop - core.start, confidence.shape[1]
         confidence[core] = interpolated(right, inside, shape)
         deviation[core] = interpolated(exact, inside, shape)
@@ -98,9 +103,17 @@ def bands_of_features(
     count = -(-height * width // BAND_PIXELS)
     for k in range(count):
         first, last = height * k // count, height * (k + 1) // count
-        above = max(first - OVERLAP, 0) // THIN * THIN
-        part = seen.thinned(slice(above, min(last + OVERLAP, height)))
+        # All bands have the pixels of one coarse grid.
+        above, below = max(first - OVERLAP, 0) // GRID * GRID, -(-(last + OVERLAP) // GRID) * GRID
+        part = seen.thinned(slice(above, min(below, height)))
         # The volume of matching is free by now, and new memory would take longer to get.
         with volume((len(PIXEL_FEATURES), *part.disparity.shape), np.float32) as features:
             pixel_features(part, scene, features)
             yield slice(first, last), first - above, features
+
+
+def thin_rows(rows: slice, first: int) -> tuple[slice, slice]:
+    """Return where the features of a band's own rows are: in the thinned image, and in the band."""
+    start, stop = -(-rows.start // THIN), -(-rows.stop // THIN)
+    begin = -(-first // THIN)
+    return slice(start, stop), slice(begin, begin + stop - start)

@@ -20,7 +20,7 @@ from slanted.confidence.boosting import Growth, boost_chance, boost_variance
 from slanted.confidence.forest import DEEPEST
 from slanted.confidence.match_features import MATCH_FEATURES, match_features
 from slanted.confidence.pixel_features import PIXEL_FEATURES, THIN
-from slanted.confidence.pixels import bands_of_features
+from slanted.confidence.pixels import bands_of_features, thin_rows
 from slanted.confidence.weights import Weights
 from slanted.errors import FileError, InputError
 from slanted.images.checks import check_pair, size_text
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 """Each frame's result uses trees that were learned from the other folds."""
-MOST_PER_FRAME = 80_000
+MOST_PER_FRAME = 160_000
 SPOILT_SHARE = 0.2
 """Pixels of a spoilt copy, as a share of those of its frame."""
 DEVIATION = Growth(trees=20, depth=4)
@@ -85,7 +85,7 @@ class Plan:
     """When a disparity of the result counts as wrong."""
     growth: Growth = field(default_factory=Growth)
     """The trees of matches."""
-    samples: int = 400_000
+    samples: int = 800_000
     """Pixels of each dataset, spread evenly over its frames."""
     seed: int = 0
 
@@ -255,9 +255,8 @@ def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -
     for rows, first, some in bands_of_features(
         maps, result.regions, result.inference, grey, settings
     ):
-        inside = slice(-(-rows.start // THIN), -(-rows.stop // THIN))
-        start = -(-first // THIN)
-        features[:, inside] = some[:, start : start + inside.stop - inside.start]
+        place, inside = thin_rows(rows, first)
+        features[:, place] = some[:, inside]
     thin = slice(None, None, THIN), slice(None, None, THIN)
     return _sampled(features, result.disparity[thin], truth[thin], rule, task)
 
