@@ -38,7 +38,7 @@ rows, columns = np.nonzero(rng.random(scene.disparity.shape) < 1 / 200)
 measured = scene.disparity[rows, columns] + rng.normal(0, 0.1, len(rows))
 lidar = lidar_potential(rows, columns, measured)
 
-for weight in (0, 10, 100):
+for weight in (0, 30, 300):
     settings = slanted.Settings().with_text({"model.weights.user": str(weight)})
     result = slanted.estimate(scene.left, scene.right, settings, potential=lidar)
     scores = evaluate(result.disparity, scene.disparity)
