@@ -1,7 +1,7 @@
 """What the trees of confidence gain: errors with and without them, and scores of the confidence.
 
 python benchmarks/confidence.py [--parts folds sets perturbed] [--folds 5] [--only 0]
-    [--splits train train_more] [--limit 0] [--trees 60] [--samples 400000] [--model shipped]
+    [--splits train train_more] [--limit 0] [--trees 60] [--samples 800000] [--model shipped]
 
 folds: cross-validation on KITTI; each fold is evaluated with trees that were learned from the other
 folds and from Middlebury's training scenes. --only runs some of the folds. sets: the trees of
