@@ -116,7 +116,8 @@ def reestimate(
     left, right
         The pair of that result.
     settings
-        All parameters; those of matching, and ``model.pixel_weights``, have no effect.
+        All parameters; those of matching and its doubts (``confidence.most_doubt``,
+        ``confidence.add_doubt``) and ``model.pixel_weights`` have no effect.
     keep_segments
         Whether to keep the segments of the result, as you should if you gave them to `estimate`;
         otherwise the image is segmented again.
