@@ -6,7 +6,8 @@ python benchmarks/confidence.py [--parts folds sets perturbed] [--folds 5] [--on
 folds: cross-validation on KITTI; each fold is evaluated with trees that were learned from the other
 folds and from Middlebury's training scenes. --only runs some of the folds. sets: the trees of
 --model on data that they were not learned from. perturbed: validation pairs that were made worse,
-for which the confidence should fall; "other scene" has the right image of a frame of train. Every
+for which the confidence should fall, in the ways that the trees have learned, on other frames;
+"other scene" has the right image of a frame of train, which they have not. Every
 row has the same figures without trees beside it. --limit takes the first frames of each split.
 """
 
@@ -16,6 +17,7 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from slanted.evaluation.datasets import Frame
 from slanted.evaluation.metrics import evaluate, mean_metrics
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.learning.confidence import KITTI_RULE, Plan, TrainingSet, learn_confidence
+from slanted.learning.spoiling import DARK, NOISE, ROWS, SPOILS, Spoil
 from slanted.pipeline import estimate
 from slanted.result import Result
 from slanted.settings import Settings
@@ -42,8 +45,6 @@ METRICS = [
 ]  # fmt: skip
 NONE = "none"
 """The model without trees."""
-SIGMA, DARK, ROWS = 20.0, 0.1, 2
-"""Noise in grey values, the share of the light, and the offset of the right image."""
 
 Pair = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
 """Left image, right image, ground truth of all pixels and of the non-occluded ones."""
@@ -181,27 +182,11 @@ def load(frame: Frame) -> Pair:
     return *pair_of(frame), *frame.load_ground_truth()
 
 
-def noisy(frames: Sequence[Frame]) -> Iterator[Pair]:
-    """Add noise to both images."""
+def spoilt(spoil: Spoil, frames: Sequence[Frame]) -> Iterator[Pair]:
+    """Spoil both images as for learning."""
     rng = np.random.default_rng(0)
-
-    def with_noise(image: np.ndarray) -> np.ndarray:
-        return np.clip(image + rng.normal(0, SIGMA, image.shape), 0, 255).round().astype(np.uint8)
-
     for left, right, *truths in map(load, frames):
-        yield with_noise(left), with_noise(right), *truths
-
-
-def dark(frames: Sequence[Frame]) -> Iterator[Pair]:
-    """Leave a tenth of the light, in the same 8 bits."""
-    for left, right, *truths in map(load, frames):
-        yield *((DARK * image).round().astype(np.uint8) for image in (left, right)), *truths
-
-
-def misaligned(frames: Sequence[Frame]) -> Iterator[Pair]:
-    """Shift the right image down."""
-    for left, right, *truths in map(load, frames):
-        yield left, np.concatenate([right[:1]] * ROWS + [right[:-ROWS]]), *truths
+        yield *spoil(left, right, rng), *truths
 
 
 def other_scene(frames: Sequence[Frame]) -> Iterator[Pair]:
@@ -215,9 +200,9 @@ def other_scene(frames: Sequence[Frame]) -> Iterator[Pair]:
 
 SPOILT: dict[str, Callable[[Sequence[Frame]], Iterator[Pair]]] = {
     "as it is": lambda frames: map(load, frames),
-    f"noise {SIGMA:g}": noisy,
-    f"light × {DARK:g}": dark,
-    f"{ROWS} rows off": misaligned,
+    f"noise {NOISE:g}": partial(spoilt, SPOILS["noise"]),
+    f"light × {DARK:g}": partial(spoilt, SPOILS["dark"]),
+    f"{ROWS} rows off": partial(spoilt, SPOILS["misaligned"]),
     "other scene": other_scene,
 }
 """The pairs of frames, spoilt in each way."""

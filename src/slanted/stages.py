@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.confidence.weights import Weights
-    from slanted.images import Image
+    from slanted.images import GreyPair, Image
     from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.matching import DisparityRange, Matches
@@ -95,6 +96,13 @@ class PairRun:
         """Pixels of the bands in which the image is segmented; None if it is done at once."""
         return None if self.tiled is None else self.tiled.band_pixels(self.left)
 
+    @cached_property
+    def grey(self) -> GreyPair:
+        """Both views in 8-bit grey, made once: a pair of 16 bits takes a quantile to reduce."""
+        from slanted.images.colour import grey_pair
+
+        return grey_pair(self.left, self.right)
+
     def match(self) -> InitialMatches:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
@@ -121,19 +129,12 @@ class PairRun:
 
     def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
         """Return the matches that are probably right; without trees, those of the filters."""
-        import numpy as np
-
         from slanted.confidence.belief import judge
-        from slanted.images.colour import grey_pair
 
         if self.trees is None or found.winner is None:
             return found.disparity
-        judged = judge(found, grey_pair(self.left, self.right), searched, self.trees.matches)
-        if judged is None:
-            return found.disparity
-        believed = judged.believed(self.settings)
-        # Trees that doubt every match know nothing of such a pair.
-        return believed if np.isfinite(believed).any() else found.disparity
+        judged = judge(found, self.grey, searched, self.trees.matches)
+        return found.disparity if judged is None else judged.believed(self.settings)
 
     def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
@@ -181,13 +182,12 @@ class PairRun:
     def gather(self, matches: InitialMatches) -> Evidence:
         """Return the evidence of the pair that the settings make use of."""
         from slanted.images.census import census_of_pair
-        from slanted.images.colour import grey_pair
         from slanted.model.evidence import Evidence
 
         photometric = self.settings.model.weights.pho > 0
         with self.stage("evidence"):
             wanted = photometric or self.settings.refinement.rim_width > 0
-            grey = grey_pair(self.left, self.right) if wanted else None
+            grey = self.grey if wanted else None
             # Tiles make their own census words, one tile at a time.
             census = census_of_pair(grey) if grey and photometric and self.tiled is None else None
         return Evidence(
@@ -207,13 +207,11 @@ class PairRun:
     ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
         """Return confidence and deviation of a result's maps; None without trees."""
         from slanted.confidence.pixels import judge_pixels
-        from slanted.images.colour import grey_pair
 
         if self.trees is None:
             return None, None
         with self.stage("confidence"):
-            grey = grey_pair(self.left, self.right)
-            return judge_pixels(maps, regions, inference, grey, self.settings, self.trees)
+            return judge_pixels(maps, regions, inference, self.grey, self.settings, self.trees)
 
     def segment(self, matches: InitialMatches) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W)."""

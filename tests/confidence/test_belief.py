@@ -50,6 +50,14 @@ def test_the_limits_of_the_settings_can_restore_the_filters():
     np.testing.assert_array_equal(believed(kept, doubt, most_doubt=1, add_doubt=0), [6, NAN, 6])
 
 
+def test_if_all_matches_are_doubted_the_filters_choose():
+    kept = np.full((4, 30), NAN)
+    kept[:, 20:] = 6
+    doubted = np.ones((4, 30), np.float32)
+    found = Judgement(np.full((4, 30), 5, np.float32), kept, doubted).believed(SETTINGS)
+    np.testing.assert_array_equal(found, kept)
+
+
 def test_what_the_right_view_does_not_show_is_not_believed():
     disparity = np.full((4, 30), 10, np.float32)
     doubt = np.zeros((4, 30), np.float32)

@@ -45,7 +45,9 @@ class Judgement:
         limit = np.where(passes, np.float32(rules.most_doubt), np.float32(rules.add_doubt))
         chosen = np.where(passes, self.kept, self.disparity)
         believed = np.where(self.doubt <= limit, chosen, unknown)
-        return drop_impossible(believed, None, settings.matching)[0]
+        drop_impossible(believed, None, settings.matching)
+        # Trees that doubt every match know nothing of such a pair.
+        return believed if np.isfinite(believed).any() else self.kept
 
 
 def judge(

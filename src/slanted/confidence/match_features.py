@@ -87,7 +87,7 @@ def match_features(seen: MatchInputs, output: Float32s) -> None:
         near_by,
         partial(texture, seen.grey[0], typical_brightness(seen.grey[0]), places),
         partial(_mismatch, seen, places),
-        partial(_in_windows, seen.winner, share, values, places),
+        partial(in_windows, seen.winner, share, values, places),
         partial(_agreement, seen, places),
     )
 
@@ -114,13 +114,18 @@ def _near_by(
     places["kept_61"][:] = wide_means(share, 61)
 
 
-def _in_windows(
-    winner: DisparityMap, share: DisparityMap, values: DisparityMap, places: Places
+def in_windows(
+    disparity: DisparityMap,
+    share: DisparityMap,
+    values: DisparityMap,
+    places: Places,
+    pixel: int = 1,
 ) -> None:
-    """Compare the match with a plane through the matches of a window."""
-    value, deviation = fit_windows(coarse(values), coarse(share), 61)
-    np.minimum(np.abs(winner - fine(value, winner.shape)), CAP, out=places["window_61"])
-    np.minimum(fine(deviation, winner.shape), CAP, out=places["spread_61"])
+    """Compare the disparity with a plane through the matches of a window; `pixel` as below."""
+    value, deviation = fit_windows(coarse(values), coarse(share), 61 // pixel)
+    away = np.abs(disparity - fine(value, disparity.shape))
+    np.minimum(away, CAP, out=places["window_61"])
+    np.minimum(fine(deviation, disparity.shape), CAP, out=places["spread_61"])
 
 
 def sides(

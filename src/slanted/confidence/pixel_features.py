@@ -18,12 +18,13 @@ from slanted.confidence.match_features import (
     NEAR,
     WIDE_CAP,
     Places,
+    in_windows,
     sides,
     texture,
     typical_brightness,
     warped,
 )
-from slanted.confidence.windows import blurred, coarse, fine, fit_windows, span, wide_means
+from slanted.confidence.windows import blurred, span, wide_means
 from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def pixel_features(seen: PixelInputs, scene: Scene, output: Float32s) -> None:
         places[name][:] = value
     together(
         partial(_residuals, seen.disparity, known, values, places),
-        partial(_windows, seen.disparity, share, values, places),
+        partial(in_windows, seen.disparity, share, values, places, THIN),
         partial(sides, seen.disparity, seen.disparity, places, THIN),
         partial(_borders, seen, places),
         partial(_segments, seen.labels, scene, places),
@@ -181,16 +182,6 @@ def _residuals(disparity: DisparityMap, known: Flags, values: DisparityMap, plac
     places["matched_61"][:] = wide_means(share, LARGE)
     total = blurred(np.minimum(residual, SMALL_CAP), SMALL)
     places["residual_11"][:] = total / np.maximum(near_by, np.float32(0.01))
-
-
-def _windows(
-    disparity: DisparityMap, share: DisparityMap, values: DisparityMap, places: Places
-) -> None:
-    """Compare the disparity with a plane through the matches of a window."""
-    value, deviation = fit_windows(coarse(values), coarse(share), LARGE)
-    away = np.abs(disparity - fine(value, disparity.shape))
-    np.minimum(away, CAP, out=places["window_61"])
-    np.minimum(fine(deviation, disparity.shape), CAP, out=places["spread_61"])
 
 
 def _borders(seen: PixelInputs, places: Places) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,4 +43,9 @@ def read_confidence(path: Path | str) -> NDArray[np.float32]:
     image = read_image(path)
     if image.ndim != 2 or image.dtype != np.uint16:
         raise FileError(path, f"{EXPECTED}, got {image.dtype} of shape {image.shape}")
-    return image.astype(np.float32) / np.float32(CONFIDENCE_STEPS)
+    return unpack_confidence(image)
+
+
+def unpack_confidence(packed: NDArray[Any]) -> NDArray[np.float32]:
+    """Return 65535ths as confidences from 0 to 1."""
+    return packed.astype(np.float32) / np.float32(CONFIDENCE_STEPS)

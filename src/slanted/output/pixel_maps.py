@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.io import write_bytes, write_disparity, write_image
 from slanted.io.arrays import encode_npy
-from slanted.io.confidence import CONFIDENCE_STEPS
+from slanted.io.confidence import CONFIDENCE_STEPS, unpack_confidence
 from slanted.output.pixel_flag import PixelFlag
 
 if TYPE_CHECKING:
@@ -30,11 +30,6 @@ def pack_confidence(confidence: NDArray[np.float32]) -> NDArray[np.uint16]:
     for rows in _blocks(confidence.shape):
         packed[rows] = np.rint(confidence[rows] * np.float32(CONFIDENCE_STEPS))
     return packed
-
-
-def unpack_confidence(packed: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """Return 65535ths as confidences from 0 to 1."""
-    return packed.astype(np.float32) / np.float32(CONFIDENCE_STEPS)
 
 
 def pack_deviation(deviation: NDArray[np.float32]) -> NDArray[np.float16]:

@@ -14,11 +14,12 @@ from slanted import __version__
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import FileError
 from slanted.io.arrays import StoredArrays
+from slanted.io.confidence import unpack_confidence
 from slanted.io.files import atomic_path
 from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
 from slanted.io.texts import read_json_object
-from slanted.output.pixel_maps import pack_confidence, pack_deviation, unpack_confidence
+from slanted.output.pixel_maps import pack_confidence, pack_deviation
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration
