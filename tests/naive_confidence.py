@@ -106,3 +106,39 @@ def fit_windows(values, weight, side):
         rest = (w * (z - mz) ** 2).sum() - slopes @ product
         deviation[y, x] = math.sqrt(max(rest, 0.0))
     return value, deviation
+
+
+def patches(disparity, step):
+    """The number of pixels that can be reached from each in steps of at most `step`."""
+    height, width = disparity.shape
+    size = np.zeros((height, width), int)
+    for start in np.ndindex(height, width):
+        reached, todo = {start}, [start]
+        while todo:
+            y, x = todo.pop()
+            for there in ((y, x - 1), (y, x + 1), (y - 1, x), (y + 1, x)):
+                inside = 0 <= there[0] < height and 0 <= there[1] < width
+                if (
+                    inside
+                    and there not in reached
+                    and abs(disparity[y, x] - disparity[there]) <= step
+                ):
+                    reached.add(there)
+                    todo.append(there)
+        size[start] = len(reached)
+    return size
+
+
+def row_quantiles(values, shares):
+    """The value of each row that this share of them lies below, averaged over three rows."""
+    height, width = values.shape
+    found = []
+    for share in shares:
+        each = [sorted(row)[round(share * (width - 1))] for row in values]
+        found.append(
+            [
+                sum(float(each[_mirrored(y + k, height)]) for k in (-1, 0, 1)) / 3
+                for y in range(height)
+            ]
+        )
+    return found

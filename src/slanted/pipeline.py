@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slanted.result import Result
@@ -109,6 +110,9 @@ def reestimate(
 ) -> Result:
     """Run all stages after matching again, with other settings, on the matches of a result.
 
+    These are the matches that its last planes explain. They are not judged again, so that planes
+    may differ a little from the result's even with its own settings, but not from then on.
+
     Parameters
     ----------
     result
@@ -173,33 +177,43 @@ def match_pair(
         return run.match().disparity, run.stage.seconds
 
 
-def explain(run: PairRun, matches: InitialMatches, segments: Any = None) -> Result:
-    """Explain matches by planes: superpixels, then inference and refinement in turns."""
+def explain(
+    run: PairRun,
+    matches: InitialMatches,
+    segments: Any = None,
+    superpixels: NDArray[np.int32] | None = None,
+) -> Result:
+    """Explain matches by planes: superpixels, then inference and refinement in turns.
+
+    The user's `segments` replace the superpixels and are not refined. `superpixels` are those of
+    these matches, if they are known already.
+    """
+    from slanted.inference.pcbp import infer
     from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
     from slanted.model.sky import find_sky
     from slanted.refinement.refine import infer_and_refine
 
     settings = run.settings
-    regions, inference = infer_and_refine(
+    regions, inference, evidence = infer_and_refine(
         # Nothing here keeps the first segments: a large image has no room for them once refined.
-        run.segment(matches) if segments is None else run.take_segments(segments),
-        evidence := run.gather(matches),
+        run.segment(matches, superpixels) if segments is None else run.take_segments(segments),
+        run.gather(matches),
         settings if run.band_pixels is None else _without_rims(settings),
-        rounds=settings.refinement.rounds if segments is None else 0,
-        terms_of=None if run.tiled is None else run.tiled.terms_of(evidence),
-        previous_frame=run.previous_frame,
-        watch=run.watch,
+        refine=segments is None,
+        judge=run.judge_of(matches),
+        solve=partial(infer, previous_frame=run.previous_frame, watch=run.watch),
+        terms_of=None if run.tiled is None else run.tiled.terms_of,
         stage=run.stage,
     )
     with run.stage("drawing"):
         limits = drawn_range(settings, matches.searched, matches.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
         occluded = hidden_pixels(disparity)
-        sky = find_sky(run.left, regions, matches.disparity, limits[0])
-    confidence, deviation = run.judge((disparity, matches.disparity, occluded), regions, inference)
+        sky = find_sky(run.left, regions, evidence.disparity, limits[0])
+    confidence, deviation = run.judge((disparity, evidence.disparity, occluded), regions, inference)
     return Result(
         disparity=disparity,
-        matched=matches.disparity,
+        matched=evidence.disparity,
         occluded=occluded,
         regions=regions,
         inference=inference,
@@ -207,7 +221,7 @@ def explain(run: PairRun, matches: InitialMatches, segments: Any = None) -> Resu
         seconds=run.stage.seconds,
         searched=matches.searched,
         rectification=matches.rectification,
-        pixel_weights=matches.pixel_weights,
+        pixel_weights=evidence.pixel_weights,
         census=evidence.census,
         confidence=confidence,
         deviation=deviation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.confidence.forest import Forest
     from slanted.confidence.weights import Weights
     from slanted.images import GreyPair, Image
     from slanted.inference.outcome import Inference, Watch
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.evidence import Evidence
     from slanted.model.user_potential import Potential
+    from slanted.refinement.refine import Judge
     from slanted.regions.structure import Regions
     from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
@@ -61,6 +63,8 @@ class InitialMatches:
     """The disparities that were searched; None for a disparity of the user's own."""
     rectification: RectificationCheck | None
     """What the check of the pair found."""
+    found: Matches | None = None
+    """What the matcher found before its filters; None for a disparity of the user's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +79,10 @@ class PairRun:
     stage: Stages
     tiled: TiledStages | None
     """How a large image is processed in parts; None for others."""
-    trees: Weights | None = None
-    """What judges matches and disparities; None if nothing does."""
+    match_trees: Forest | None = None
+    """What judges matches; None if the matcher's filters do."""
+    pixel_trees: Weights | None = None
+    """What judges disparities; None if nothing does."""
     potential: Potential | None = None
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
@@ -115,26 +121,35 @@ class PairRun:
                 found = find_matches(self.left, self.right, self.settings.matching, searched)
             else:
                 found = Matches(*self.tiled.match(self.left, self.right, searched))
-            disparity = self._believed(found, searched)
-            if not np.isfinite(disparity).any():
+            if not np.isfinite(found.disparity).any():
                 raise InputError(
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
+            weights = self._pixel_weights(found.disparity, found.confidence)
+        return InitialMatches(found.disparity, weights, searched, rectification, found)
+
+    def judge_of(self, matches: InitialMatches) -> Judge | None:
+        """Return what chooses the matches anew, with planes known; None if nothing does."""
+        from slanted.confidence.belief import judge_matches
+
+        trees, found = self.match_trees, matches.found
+        if trees is None or found is None or found.winner is None:
+            return None
+
+        def judge(regions: Regions, inference: Inference, evidence: Evidence) -> Evidence:
+            seen = found, regions, inference, self.grey
+            judged = judge_matches(*seen, self.settings, trees)
+            if judged is None:
+                return evidence
+            disparity = judged.believed(self.settings)
             # The confidence is 0 where the filters drop a match, but trees may have added it.
-            weights = self._pixel_weights(
-                disparity, found.confidence if found.margin is None else found.margin
+            weights = self._pixel_weights(disparity, found.margin)
+            return replace(
+                evidence, disparity=disparity, pixel_weights=weights, right_disparity=None
             )
-        return InitialMatches(disparity, weights, searched, rectification)
 
-    def _believed(self, found: Matches, searched: DisparityRange) -> NDArray[np.float32]:
-        """Return the matches that are probably right; without trees, those of the filters."""
-        from slanted.confidence.belief import judge
-
-        if self.trees is None or found.winner is None:
-            return found.disparity
-        judged = judge(found, self.grey, searched, self.trees.matches)
-        return found.disparity if judged is None else judged.believed(self.settings)
+        return judge
 
     def take(self, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
@@ -208,15 +223,19 @@ class PairRun:
         """Return confidence and deviation of a result's maps; None without trees."""
         from slanted.confidence.pixels import judge_pixels
 
-        if self.trees is None:
+        if (trees := self.pixel_trees) is None:
             return None, None
         with self.stage("confidence"):
-            return judge_pixels(maps, regions, inference, self.grey, self.settings, self.trees)
+            return judge_pixels(maps, regions, inference, self.grey, self.settings, trees)
 
-    def segment(self, matches: InitialMatches) -> NDArray[np.int32]:
-        """Cut the left image into superpixels, (H, W)."""
+    def segment(
+        self, matches: InitialMatches, known: NDArray[np.int32] | None = None
+    ) -> NDArray[np.int32]:
+        """Cut the left image into superpixels, (H, W), unless they are known."""
         from slanted.segmentation import segment
 
+        if known is not None:
+            return known
         rules = self.settings.segmentation
         with self.stage("segmentation"):
             return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
@@ -249,4 +268,8 @@ def prepare(
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
-        yield PairRun(left, right, names, settings, Stages(progress), tiled, trees)
+        yield PairRun(
+            *(left, right, names, settings, Stages(progress), tiled),
+            match_trees=None if trees is None else trees.matches,
+            pixel_trees=trees,
+        )

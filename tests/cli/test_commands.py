@@ -21,7 +21,7 @@ from slanted.settings import Settings
 
 STAGES = [
     *("first look", "matching", "segmentation", "evidence", "regions", "inference"),
-    *("refinement", "regions", "inference", "drawing", "confidence"),
+    *("evidence", "refinement", "regions", "inference", "drawing", "confidence"),
 ]
 LEFT, RIGHT, TRUTH = load_motorcycle()
 

@@ -6,15 +6,9 @@ from functools import cache
 import numpy as np
 
 import slanted
-from slanted.confidence.belief import inputs_of
-from slanted.confidence.match_features import MATCH_FEATURES, match_features
-from slanted.confidence.pixel_features import (
-    PIXEL_FEATURES,
-    PixelInputs,
-    describe_scene,
-    mismatch,
-    pixel_features,
-)
+from slanted.confidence.belief import first_choices
+from slanted.confidence.features import names_of, write_features
+from slanted.confidence.scene import Seen, describe_scene
 from slanted.images.colour import grey_pair
 from slanted.matching import DisparityRange, find_matches
 from slanted.settings import Settings
@@ -43,33 +37,27 @@ def grey():
     return grey_pair(scene().left, scene().right)
 
 
-def match_inputs(**changes):
-    return replace(inputs_of(found(), grey(), SEARCHED), **changes)
-
-
-def pixel_inputs(**changes):
+def seen_result(**changes):
     made = result()
     maps = made.disparity, made.matched, made.occluded
-    views = grey()
-    labels = made.regions.label_image
-    return replace(PixelInputs(*maps, mismatch(views, made.disparity), views[0], labels), **changes)
+    return replace(Seen.result(maps, made.regions, grey()), **changes)
 
 
-def features_of_matches(seen):
-    """The features by name; the output held something else before."""
-    output = np.full((len(MATCH_FEATURES), *seen.winner.shape), np.nan, np.float32)
-    match_features(seen, output)
-    return dict(zip(MATCH_FEATURES, output, strict=True))
-
-
-def features_of_pixels(seen, whole_image=None):
-    """Features of maps as if they were thinned; the scene is of `whole_image`, or of the same."""
+def seen_choices(**changes):
     made = result()
-    image = whole_image or seen
-    whole = describe_scene(image, made.regions, made.planes, made.margins, 0.0)
-    output = np.full((len(PIXEL_FEATURES), *seen.disparity.shape), np.nan, np.float32)
-    pixel_features(seen, whole, output)
-    return dict(zip(PIXEL_FEATURES, output, strict=True))
+    return replace(first_choices(found(), made.regions, made.inference, grey()), **changes)
+
+
+def features_of(seen, whole_image=None, inference=None, low=0.0):
+    """Features by name of maps as if they were thinned; the scene is of `whole_image`, or of them.
+
+    The output held something else before.
+    """
+    made = result()
+    scene_ = describe_scene(whole_image or seen, made.regions, inference or made.inference, low)
+    output = np.full((len(names_of(seen)), *seen.disparity.shape), np.nan, np.float32)
+    write_features(seen, scene_, output)
+    return dict(zip(names_of(seen), output, strict=True))
 
 
 def surface_with_a_hole():

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confidence.scenes import SEARCHED, SETTINGS, found, grey, scene
-from slanted.confidence.belief import Judgement, inputs_of, judge
+from confidence.scenes import SETTINGS, found, grey, result, scene
+from slanted.confidence.belief import Judgement, judge_matches
 from slanted.confidence.weights import Weights, weights_of
 from slanted.matching import Matches
 from slanted.runtime.threads import thread_limit
@@ -19,6 +19,12 @@ def trees():
     shipped = weights_of(SETTINGS.confidence)
     assert isinstance(shipped, Weights)
     return shipped.matches
+
+
+def judged_with(trees, matches=None):
+    made = result()
+    seen = matches or found(), made.regions, made.inference, grey()
+    return judge_matches(*seen, SETTINGS, trees)
 
 
 def believed(kept, doubt, **limits):
@@ -68,7 +74,7 @@ def test_what_the_right_view_does_not_show_is_not_believed():
 
 
 def test_doubts_are_chances_and_higher_where_matches_are_wrong(trees):
-    judged = judge(found(), grey(), SEARCHED, trees)
+    judged = judged_with(trees)
     assert judged.doubt.shape == found().disparity.shape
     assert judged.doubt.min() >= 0
     assert judged.doubt.max() <= 1
@@ -80,7 +86,7 @@ def test_doubts_are_chances_and_higher_where_matches_are_wrong(trees):
 
 def test_the_matches_themselves_are_left_alone(trees):
     before = [values.copy() for values in vars(found()).values()]
-    judge(found(), grey(), SEARCHED, trees).believed(SETTINGS)
+    judged_with(trees).believed(SETTINGS)
     for one, other in zip(before, vars(found()).values(), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -89,17 +95,11 @@ def test_the_same_bytes_for_any_number_of_threads(trees):
     doubts = []
     for threads in (1, 2):
         with thread_limit(threads):
-            doubts.append(judge(found(), grey(), SEARCHED, trees).doubt.tobytes())
+            doubts.append(judged_with(trees).doubt.tobytes())
     assert doubts[0] == doubts[1]
 
 
 @pytest.mark.parametrize("missing", ["winner", "agrees", "margin"])
 def test_matchers_that_do_not_tell_their_first_choice_are_not_judged(trees, missing):
-    assert judge(replace(found(), **{missing: None}), grey(), SEARCHED, trees) is None
-    assert judge(Matches(found().disparity), grey(), SEARCHED, trees) is None
-
-
-def test_nothing_is_judged_without_a_single_match(trees):
-    nothing = replace(found(), disparity=np.full_like(found().disparity, NAN))
-    assert inputs_of(nothing, grey(), SEARCHED) is None
-    assert judge(nothing, grey(), SEARCHED, trees) is None
+    assert judged_with(trees, replace(found(), **{missing: None})) is None
+    assert judged_with(trees, Matches(found().disparity)) is None

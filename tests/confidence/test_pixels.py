@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import slanted
-from confidence.scenes import SETTINGS, features_of_pixels, grey, pixel_inputs, result, scene
+from confidence.scenes import SETTINGS, features_of, grey, result, scene, seen_choices, seen_result
 from slanted.confidence import pixels
-from slanted.confidence.pixel_features import PIXEL_FEATURES
+from slanted.confidence.features import names_of
 from slanted.confidence.pixels import bands_of_features, judge_pixels, thin_rows
+from slanted.confidence.scene import Seen
 from slanted.confidence.weights import weights_of
 from slanted.evaluation.confidence import evaluate_confidence
 from slanted.images.colour import grey_pair
@@ -64,29 +65,28 @@ def test_deviations_stay_finite_whatever_the_trees_say():
     np.testing.assert_allclose(judged(wild)[1], np.exp(10), rtol=1e-5)
 
 
-def test_one_band_has_the_features_of_the_whole():
-    made = result()
-    maps = made.disparity, made.matched, made.occluded
-    [(rows, first, found)] = bands_of_features(maps, made.regions, made.inference, grey(), SETTINGS)
+@pytest.mark.parametrize("seen_of", [seen_result, seen_choices])
+def test_one_band_has_the_features_of_the_whole(seen_of):
+    made, seen = result(), seen_of()
+    [(rows, first, found)] = bands_of_features(seen, made.regions, made.inference, 0.0)
     assert (rows, first) == (slice(0, 93), 0)
-    seen = pixel_inputs()
-    expected = features_of_pixels(seen.thinned(slice(None)), seen)
+    expected = features_of(seen.thinned(slice(None)), seen)
     for one, other in zip(found, expected.values(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def all_features(made, views):
-    maps = made.disparity, made.matched, made.occluded
-    shape = len(PIXEL_FEATURES), *made.disparity[::2, ::2].shape
-    found = np.full(shape, np.nan, np.float32)
+    seen = Seen.result((made.disparity, made.matched, made.occluded), made.regions, views)
+    names = names_of(seen)
+    found = np.full((len(names), *made.disparity[::2, ::2].shape), np.nan, np.float32)
     bands = 0
-    for rows, first, some in bands_of_features(maps, made.regions, made.inference, views, SETTINGS):
+    for rows, first, some in bands_of_features(seen, made.regions, made.inference, 0.0):
         place, inside = thin_rows(rows, first)
         assert np.isnan(found[:, place]).all()
         found[:, place] = some[:, inside]
         bands += 1
     assert not np.isnan(found).any()
-    return dict(zip(PIXEL_FEATURES, found, strict=True)), bands
+    return dict(zip(names, found, strict=True)), bands
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from slanted.confidence import weights
+from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES
 from slanted.confidence.forest import Forest
-from slanted.confidence.match_features import MATCH_FEATURES
-from slanted.confidence.pixel_features import PIXEL_FEATURES
 from slanted.confidence.weights import FORESTS, SHIPPED, Weights, weights_of
 from slanted.errors import FileError, InputError, SettingsError, SlantedWarning
 from slanted.settings import ConfidenceSettings, Settings

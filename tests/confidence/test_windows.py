@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_confidence
+from slanted.confidence.patch_kernels import measure_patches
 from slanted.confidence.windows import (
     STEP,
     blurred,
@@ -13,6 +14,7 @@ from slanted.confidence.windows import (
     extremes,
     fine,
     fit_windows,
+    row_quantiles,
     span,
     wide_means,
 )
@@ -45,6 +47,24 @@ def test_extremes_are_those_of_the_naive_twin(shape, seed, reach):
     wanted = naive_confidence.extremes(values, max(reach // STEP, 1))
     for name, one in wanted.items():
         np.testing.assert_array_equal(getattr(found, name), one, err_msg=name)
+
+
+@given(shape=SIZES, seed=st.integers(0, 99))
+def test_quantiles_of_rows_are_those_of_the_naive_twin(shape, seed):
+    values, shares = noise(shape, seed), (0.1, 0.5, 0.9)
+    for found, one in zip(
+        row_quantiles(values, shares), naive_confidence.row_quantiles(values, shares), strict=True
+    ):
+        wanted = np.repeat(np.array(one)[:, None], shape[1], axis=1)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@given(shape=SIZES, seed=st.integers(0, 99), step=st.sampled_from([0.0, 1.0, 3.0, 20.0]))
+def test_patches_are_those_of_the_naive_twin(shape, seed, step):
+    values = np.round(noise(shape, seed))
+    size = np.full(shape, -1, np.int32)
+    measure_patches(values, step, size)
+    np.testing.assert_array_equal(size, naive_confidence.patches(values, step))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

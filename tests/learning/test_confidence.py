@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import slanted
-from slanted.confidence.belief import judge
+from slanted.confidence.belief import judge_matches
 from slanted.confidence.boosting import Growth
 from slanted.confidence.weights import FORESTS, Weights
 from slanted.errors import InputError
@@ -29,7 +29,7 @@ QUICK = slanted.Settings().with_text(
         "matching.max_disparity": "64",
         "segmentation.count": "40",
         "inference.iterations": "1",
-        "refinement.rounds": "0",
+        "refinement.rounds": "1",
     }
 )
 PLAN = Plan(growth=Growth(trees=8, depth=3), samples=6000)
@@ -108,11 +108,13 @@ def test_rules_take_an_error_for_wrong_above_both_limits():
 
 
 def test_trees_tell_wrong_from_right_on_another_scene(learned):
-    weights, _ = learned
     scene = make_scene(128, 64, seed=99)
-    searched = DisparityRange(0, 64)
-    found = find_matches(scene.left, scene.right, QUICK.matching, searched)
-    judged = judge(found, grey_pair(scene.left, scene.right), searched, weights.matches)
+    found = find_matches(scene.left, scene.right, QUICK.matching, DisparityRange(0, 64))
+    made = slanted.estimate(scene.left, scene.right, QUICK)
+    judged = judge_matches(
+        *(found, made.regions, made.inference, grey_pair(scene.left, scene.right)),
+        *(QUICK, learned[0].matches),
+    )
     scores = evaluate_confidence(judged.disparity, scene.disparity, 1 - judged.doubt)
     assert scores.metrics["AUC-all"] > 0.75
 

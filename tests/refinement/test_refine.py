@@ -1,5 +1,7 @@
 """Inference on segments that change: what is refined, what is kept, what never rises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,8 +34,9 @@ def coarse(scene):
 
 
 def refined(scene, rounds, **changes):
-    settings, evidence = SETTINGS.with_text(changes), Evidence(scene.disparity, left=scene.left)
-    return infer_and_refine(squares(scene), evidence, settings, rounds=rounds)
+    settings = SETTINGS.with_text({"refinement.rounds": str(rounds)} | changes)
+    evidence = Evidence(scene.disparity, left=scene.left)
+    return infer_and_refine(squares(scene), evidence, settings)[:2]
 
 
 def test_refined_segments_follow_the_scene(scene):
@@ -76,10 +79,11 @@ def test_a_range_below_zero_gives_the_same_segments(scene):
             "matching.min_disparity": "-50",
             "model.weights.vis": "0",
             "refinement.visibility_weight": "0",
+            "refinement.rounds": "1",
         }
     )
     evidence = Evidence(scene.disparity - 50, left=scene.left)
-    low, _ = infer_and_refine(squares(scene), evidence, settings, rounds=1)
+    low, *_ = infer_and_refine(squares(scene), evidence, settings)
     assert (low.label_image == plain.label_image).mean() > 0.999
 
 
@@ -104,7 +108,43 @@ def test_the_first_energy_is_known_whenever_something_is_drawn(scene):
     assert found.initial_energy >= found.iterations[0].energy - 1e-6
 
 
-def test_draws_of_rounds_that_are_left_out_come_first(scene):
-    changes = {"refinement.rounds": "2", "refinement.iterations": "1"}
-    assert len(refined(scene, 0, **changes)[1].iterations) == 2 + 2
-    assert len(refined(scene, 1, **changes)[1].iterations) == 2 + 1 + 1
+def test_segments_that_are_not_refined_have_all_rounds(scene):
+    settings = SETTINGS.with_text({"refinement.rounds": "2", "refinement.iterations": "1"})
+    evidence = Evidence(scene.disparity, left=scene.left)
+    regions, found, _ = infer_and_refine(squares(scene), evidence, settings, refine=False)
+    np.testing.assert_array_equal(regions.label_image, coarse(scene).label_image)
+    assert len(found.iterations) == 2 + 2
+    energies = [step.energy for step in found.iterations]
+    assert energies == sorted(energies, reverse=True)
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_matches_are_chosen_anew_before_every_round(scene, refine):
+    settings = SETTINGS.with_text({"refinement.rounds": "2"})
+    spoilt = scene.disparity.copy()
+    spoilt[40:70, 60:110] += 9
+    told = []
+
+    def judge(regions, inference, evidence):
+        told.append((regions.count, evidence.disparity is spoilt))
+        assert len(inference.planes) == regions.count
+        return replace(evidence, disparity=scene.disparity, right_disparity=None)
+
+    given = Evidence(spoilt, left=scene.left)
+    regions, found, used = infer_and_refine(
+        squares(scene), given, settings, refine=refine, judge=judge
+    )
+    assert [first for _, first in told] == [True, False]
+    assert used.disparity is scene.disparity
+    np.testing.assert_array_equal(used.right_disparity, used.seen_from_right())
+    disparity = draw_disparity(regions, found.planes)
+    assert np.median(np.abs(disparity - scene.disparity)[40:70, 60:110]) < 1
+
+
+def test_without_rounds_nothing_is_judged(scene):
+    def judge(regions, inference, evidence):
+        raise AssertionError
+
+    evidence = Evidence(scene.disparity, left=scene.left)
+    used = infer_and_refine(squares(scene), evidence, SETTINGS, judge=judge)[2]
+    assert used is evidence

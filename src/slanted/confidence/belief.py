@@ -1,4 +1,7 @@
-"""Which matches to believe: trees judge the matcher's first choices in place of its filters."""
+"""Which matches to believe: trees judge the matcher's first choices in place of its filters.
+
+They do so when the first planes are known, which tell more of a match than the matcher does.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.confidence.match_features import MATCH_FEATURES, MatchInputs, match_features
+from slanted.confidence.pixels import bands_of_features, interpolated
+from slanted.confidence.scene import Seen
 from slanted.matching.census_sgm import take_medians
 from slanted.matching.out_of_view import drop_impossible
-from slanted.matching.sgm_paths import volume
+from slanted.model.planes import lowest_disparity
 
 if TYPE_CHECKING:
     from slanted.confidence.forest import Forest
     from slanted.images import GreyPair
-    from slanted.matching import DisparityRange, Matches
+    from slanted.inference.outcome import Inference
+    from slanted.matching import Matches
+    from slanted.regions.structure import Regions
     from slanted.runtime.arrays import DisparityMap
     from slanted.settings import Settings
 
@@ -50,26 +56,47 @@ class Judgement:
         return believed if np.isfinite(believed).any() else self.kept
 
 
-def judge(
-    found: Matches, grey: GreyPair, searched: DisparityRange, forest: Forest
+def judge_matches(
+    found: Matches,
+    regions: Regions,
+    inference: Inference,
+    grey: GreyPair,
+    settings: Settings,
+    forest: Forest,
 ) -> Judgement | None:
-    """Judge the first choices of a matcher; None if it does not tell them."""
-    inputs = inputs_of(found, grey, searched)
-    if inputs is None:
+    """Judge the first choices of a matcher; None if it does not tell them.
+
+    Parameters
+    ----------
+    found
+        What the matcher found.
+    regions, inference
+        Segments, and planes that were found from the filtered matches.
+    grey
+        Both views in 8-bit grey.
+    settings
+        All parameters.
+    forest
+        The trees of matches.
+    """
+    seen = first_choices(found, regions, inference, grey)
+    if seen is None:
         return None
-    # The volume of matching is free by now, and new memory would take longer than the features.
-    with volume((len(MATCH_FEATURES), *inputs.winner.shape), np.float32) as features:
-        match_features(inputs, features)
-        return Judgement(inputs.winner, inputs.kept, forest.probability(features))
+    doubt = np.empty_like(seen.disparity)
+    low = lowest_disparity(settings)
+    for core, inside, features in bands_of_features(seen, regions, inference, low):
+        shape = core.stop - core.start, doubt.shape[1]
+        doubt[core] = interpolated(forest.probability(features), inside, shape)
+    return Judgement(seen.disparity, found.disparity, doubt)
 
 
-def inputs_of(found: Matches, grey: GreyPair, searched: DisparityRange) -> MatchInputs | None:
+def first_choices(
+    found: Matches, regions: Regions, inference: Inference, grey: GreyPair
+) -> Seen | None:
     """Return what the features need, or None if the matcher does not tell it."""
     if found.winner is None or found.agrees is None or found.margin is None:
         return None
-    if not np.isfinite(found.disparity).any():
-        return None
     winner = found.winner.copy()
     take_medians(winner, MEDIAN)
-    maps = winner, found.agrees, found.margin, found.disparity
-    return MatchInputs(*maps, grey, searched.low)
+    choices = winner, found.agrees, found.margin
+    return Seen.first_choices(choices, found.disparity, regions, inference, grey)

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from slanted.confidence.pixel_features import (
-    PIXEL_FEATURES,
-    THIN,
-    PixelInputs,
-    describe_scene,
-    mismatch,
-    pixel_features,
-)
+from slanted.confidence.features import names_of, write_features
+from slanted.confidence.scene import THIN, Seen, describe_scene
 from slanted.confidence.windows import STEP
 from slanted.matching.sgm_paths import volume
 from slanted.model.planes import lowest_disparity
@@ -62,7 +56,8 @@ def judge_pixels(
         The trees.
     """
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
-    for core, inside, features in bands_of_features(maps, regions, inference, grey, settings):
+    seen, low = Seen.result(maps, regions, grey), lowest_disparity(settings)
+    for core, inside, features in bands_of_features(seen, regions, inference, low):
         right = 1 - weights.pixels.probability(features)
         # Trees of a user's own may say anything, and infinity cannot be interpolated.
         exact = np.exp(np.minimum(weights.deviation.scores(features) / 2, np.float32(LONGEST)))
@@ -85,20 +80,23 @@ def interpolated(thin: Float32s, first: int, shape: tuple[int, int]) -> Disparit
 
 
 def bands_of_features(
-    maps: tuple[DisparityMap, DisparityMap, Flags],
-    regions: Regions,
-    inference: Inference,
-    grey: GreyPair,
-    settings: Settings,
+    seen: Seen, regions: Regions, inference: Inference, low: float
 ) -> Iterator[tuple[slice, int, Float32s]]:
-    """Yield the features of bands of rows of the thinned image; arguments as above.
+    """Yield the features of bands of rows of the thinned image.
 
     Each comes as the rows of the image that it is for, the number of the first of these among the
     rows that the band sees, and (F, h, w) features of all that it sees.
+
+    Parameters
+    ----------
+    seen
+        First choices or a result, and what is around them.
+    regions, inference
+        Segments and planes.
+    low
+        The smallest possible disparity.
     """
-    seen = PixelInputs(*maps, mismatch(grey, maps[0]), grey[0], regions.label_image)
-    low = lowest_disparity(settings)
-    scene = describe_scene(seen, regions, inference.planes, inference.margins, low)
+    scene = describe_scene(seen, regions, inference, low)
     height, width = seen.disparity.shape
     count = -(-height * width // BAND_PIXELS)
     for k in range(count):
@@ -107,8 +105,8 @@ def bands_of_features(
         above, below = max(first - OVERLAP, 0) // GRID * GRID, -(-(last + OVERLAP) // GRID) * GRID
         part = seen.thinned(slice(above, min(below, height)))
         # The volume of matching is free by now, and new memory would take longer to get.
-        with volume((len(PIXEL_FEATURES), *part.disparity.shape), np.float32) as features:
-            pixel_features(part, scene, features)
+        with volume((len(names_of(seen)), *part.disparity.shape), np.float32) as features:
+            write_features(part, scene, features)
             yield slice(first, last), first - above, features
 
 

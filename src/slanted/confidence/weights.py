@@ -10,9 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES
 from slanted.confidence.forest import Forest
-from slanted.confidence.match_features import MATCH_FEATURES
-from slanted.confidence.pixel_features import PIXEL_FEATURES
 from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io.files import write_bytes
 from slanted.io.texts import read_json_object

@@ -82,6 +82,13 @@ def extremes(values: DisparityMap, reach: int) -> Extremes:
     )
 
 
+def row_quantiles(values: DisparityMap, shares: tuple[float, ...]) -> list[DisparityMap]:
+    """Return quantiles of the rows of a coarse grid, each averaged with the rows next to it."""
+    found = np.quantile(values, shares, axis=1, method="nearest").astype(np.float32)
+    smooth = cv2.blur(found, (3, 1), borderType=cv2.BORDER_REFLECT)
+    return [np.repeat(row[:, None], values.shape[1], axis=1) for row in smooth]
+
+
 def fit_windows(
     values: DisparityMap, weight: DisparityMap, side: int
 ) -> tuple[DisparityMap, DisparityMap]:

@@ -9,34 +9,37 @@ is wrong in good pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted.confidence.belief import inputs_of, judge
+from slanted.confidence.belief import first_choices
 from slanted.confidence.boosting import Growth, boost_chance, boost_variance
+from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES, names_of
 from slanted.confidence.forest import DEEPEST
-from slanted.confidence.match_features import MATCH_FEATURES, match_features
-from slanted.confidence.pixel_features import PIXEL_FEATURES, THIN
 from slanted.confidence.pixels import bands_of_features, thin_rows
+from slanted.confidence.scene import THIN, Seen
 from slanted.confidence.weights import Weights
 from slanted.errors import FileError, InputError
 from slanted.images.checks import check_pair, size_text
-from slanted.images.colour import as_8_bit, grey_pair
+from slanted.images.colour import as_8_bit
+from slanted.inference.pcbp import infer
+from slanted.inference.terms import WholeImage
 from slanted.io import read_image
 from slanted.learning.spoiling import SPOILS, Spoil
 from slanted.matching import find_matches
 from slanted.matching.disparity_range import disparity_range
+from slanted.model.planes import lowest_disparity
 from slanted.pipeline import explain
-from slanted.stages import InitialMatches, prepare
+from slanted.regions import build_regions
+from slanted.stages import InitialMatches, PairRun, prepare
 
 if TYPE_CHECKING:
     from slanted.confidence.forest import Forest
     from slanted.evaluation.datasets import Frame
-    from slanted.images import Image
-    from slanted.matching import DisparityRange
     from slanted.runtime.arrays import DisparityMap, Flags, Float32s, Floats
     from slanted.settings import Settings
 
@@ -205,8 +208,9 @@ def _joined(samples: Sequence[Samples], what: str) -> Samples:
     return joined
 
 
-def _load(task: _Task, settings: Settings) -> tuple[Image, Image, DisparityRange, DisparityMap]:
-    """Return both images, the range of disparities to search, and the ground truth."""
+@contextmanager
+def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatches, DisparityMap]]:
+    """Prepare the run of a frame; it comes with its matches and the ground truth."""
     frame = task.frame
     names = str(frame.left), str(frame.right)
     left, right = check_pair(read_image(frame.left), read_image(frame.right), names)
@@ -219,51 +223,58 @@ def _load(task: _Task, settings: Settings) -> tuple[Image, Image, DisparityRange
         )
     if task.spoil is not None:
         left, right = task.spoil(left, right, task.rng)
-    return left, right, disparity_range(*as_8_bit(left, right), settings.matching), truth
+    searched = disparity_range(*as_8_bit(left, right), settings.matching)
+    with prepare(left, right, settings, None, names) as run:
+        found = find_matches(left, right, settings.matching, searched)
+        yield run, InitialMatches(found.disparity, None, searched, None, found), truth
 
 
 def _match_samples(task: _Task, settings: Settings) -> Samples:
     """Return features and errors of some first choices of the matcher."""
-    left, right, searched, truth = _load(task, settings)
-    found = find_matches(left, right, settings.matching, searched)
-    inputs = inputs_of(found, grey_pair(left, right), searched)
-    if inputs is None:
-        raise InputError(
-            f"{task.frame.name}: expected matches, with the matcher's first choices, got none; "
-            "use the matcher census, and leave out pairs that cannot be matched"
-        )
-    features = np.empty((len(MATCH_FEATURES), *truth.shape), np.float32)
-    match_features(inputs, features)
-    return _sampled(features, inputs.winner, truth, task.rule, task)
+    with _run(task, settings) as (run, matches, truth):
+        seen = None
+        if matches.found is not None and np.isfinite(matches.disparity).any():
+            regions = build_regions(run.segment(matches), run.left, trusted=True)
+            terms = WholeImage.of(regions, run.gather(matches), settings)
+            inference = infer(terms, with_features=False)
+            seen = first_choices(matches.found, regions, inference, run.grey)
+        if seen is None:
+            raise InputError(
+                f"{task.frame.name}: expected matches, with the matcher's first choices, got none; "
+                "use the matcher census, and leave out pairs that cannot be matched"
+            )
+        bands = bands_of_features(seen, regions, inference, lowest_disparity(settings))
+        return _sampled(seen, bands, truth, task.rule, task)
 
 
 def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -> Samples:
     """Return features and errors of some pixels of a result."""
-    left, right, searched, truth = _load(task, settings)
-    found = find_matches(left, right, settings.matching, searched)
-    grey = grey_pair(left, right)
-    judged = judge(found, grey, searched, trees)
-    matched = found.disparity if judged is None else judged.believed(settings)
-    if not np.isfinite(matched).any():
-        nothing = np.empty(0)
-        return Samples(np.empty((0, len(PIXEL_FEATURES)), np.float32), nothing, nothing > 0)
-    with prepare(left, right, settings, None) as run:
-        result = explain(run, InitialMatches(matched, None, searched, None))
-    maps = result.disparity, result.matched, result.occluded
-    shape = len(PIXEL_FEATURES), *truth[::THIN, ::THIN].shape
-    features = np.empty(shape, np.float32)
-    for rows, first, some in bands_of_features(
-        maps, result.regions, result.inference, grey, settings
-    ):
-        place, inside = thin_rows(rows, first)
-        features[:, place] = some[:, inside]
-    thin = slice(None, None, THIN), slice(None, None, THIN)
-    return _sampled(features, result.disparity[thin], truth[thin], rule, task)
+    with _run(task, settings) as (run, matches, truth):
+        if not np.isfinite(matches.disparity).any():
+            nothing = np.empty(0)
+            return Samples(np.empty((0, len(PIXEL_FEATURES)), np.float32), nothing, nothing > 0)
+        result = explain(replace(run, match_trees=trees), matches)
+        maps = result.disparity, result.matched, result.occluded
+        seen = Seen.result(maps, result.regions, run.grey)
+        low = lowest_disparity(settings)
+        bands = bands_of_features(seen, result.regions, result.inference, low)
+        return _sampled(seen, bands, truth, rule, task)
 
 
 def _sampled(
-    features: Float32s, disparity: DisparityMap, truth: DisparityMap, rule: Rule, task: _Task
+    seen: Seen,
+    bands: Iterable[tuple[slice, int, Float32s]],
+    truth: DisparityMap,
+    rule: Rule,
+    task: _Task,
 ) -> Samples:
+    """Return features, which come in bands, and errors of some pixels of a thinned image."""
+    thin = slice(None, None, THIN), slice(None, None, THIN)
+    disparity, truth = seen.disparity[thin], truth[thin]
+    features = np.empty((len(names_of(seen)), *truth.shape), np.float32)
+    for rows, first, some in bands:
+        place, inside = thin_rows(rows, first)
+        features[:, place] = some[:, inside]
     known = np.flatnonzero(np.isfinite(truth))
     chosen = np.sort(task.rng.choice(known, min(task.count, len(known)), replace=False))
     flat = features.reshape(len(features), -1)[:, chosen].T

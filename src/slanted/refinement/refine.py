@@ -25,13 +25,14 @@ from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from slanted.inference.outcome import Inference, Watch
-    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.inference.outcome import Inference
     from slanted.model.evidence import Evidence
     from slanted.settings import Settings
 
-TermsOf = Callable[[Regions], Terms]
+TermsOf = Callable[[Regions, "Evidence"], Terms]
 """Returns the energy of given segments."""
+Judge = Callable[[Regions, "Inference", "Evidence"], "Evidence"]
+"""Returns the evidence with matches that the planes make credible."""
 Stage = Callable[[str], AbstractContextManager[None]]
 """Reports and times a stage of the pipeline, by its name."""
 
@@ -41,13 +42,13 @@ def infer_and_refine(
     evidence: Evidence,
     settings: Settings,
     *,
-    rounds: int,
+    refine: bool = True,
+    judge: Judge | None = None,
+    solve: Callable[..., Inference] = infer,
     terms_of: TermsOf | None = None,
-    previous_frame: PreviousFrame | None = None,
-    watch: Watch | None = None,
     stage: Stage = lambda name: nullcontext(),
-) -> tuple[Regions, Inference]:
-    """Minimise the energy over planes and labels, and refine the segments in between.
+) -> tuple[Regions, Inference, Evidence]:
+    """Minimise the energy over planes and labels, and refine matches and segments in between.
 
     Parameters
     ----------
@@ -57,56 +58,62 @@ def infer_and_refine(
         The evidence of the pair; refinement needs its left image.
     settings
         All parameters.
-    rounds
-        How often segments are refined. If this is fewer than ``refinement.rounds``, the iterations
-        of the missing rounds are added to the first inference.
+    refine
+        Whether segments are refined; otherwise every round has the first ones.
+    judge
+        Called before every round to choose the matches anew; by default they stay.
+    solve
+        The function `infer`, perhaps with arguments of your own.
     terms_of
         Returns the energy of segments; by default that of the whole image.
-    previous_frame, watch
-        As for `slanted.inference.pcbp.infer`.
     stage
-        Times the stages ``regions``, ``inference`` and ``refinement``.
+        Times the stages ``regions``, ``inference``, ``evidence`` and ``refinement``.
 
     Returns
     -------
-    regions, inference
-        The last segments, and the solution on them. ``inference.iterations`` and
-        ``initial_energy`` are of all rounds; margins, bound and energies of the last.
+    regions, inference, evidence
+        The last segments, the solution on them, and the evidence that it explains.
+        ``inference.iterations`` and ``initial_energy`` are of all rounds; margins, bound and
+        energies of the last.
     """
+    rounds = settings.refinement.rounds
     if terms_of is None:
-        if rounds:  # computed once for all rounds
-            right, lab = evidence.seen_from_right(), evidence.lab()
-            evidence = replace(evidence, right_disparity=right, lab_planes=lab)
-        terms_of = partial(WholeImage.of, evidence=evidence, settings=settings)
-    solve = partial(infer, previous_frame=previous_frame, watch=watch)
+        terms_of = partial(WholeImage.of, settings=settings)
+        if rounds:
+            evidence = _with_views(evidence)
     with stage("regions"):
         regions = build_regions(label_image, evidence.left, trusted=True)
     with stage("inference"):
-        count = _first_iterations(settings, rounds)
-        found = solve(terms_of(regions), iterations=count, with_features=rounds == 0)
+        found = solve(terms_of(regions, evidence), with_features=rounds == 0)
     initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
         last = step == rounds
-        with stage("refinement"):
-            label_image, planes = split(regions, found.planes, evidence, settings)
-            del regions  # frees memory, of which large images have none to spare
-            label_image = move(label_image, planes, evidence, settings, with_rims=last)
-        with stage("regions"):
-            regions = build_regions(label_image, evidence.left, trusted=True)
+        if judge is not None:
+            with stage("evidence"):
+                evidence = _with_views(judge(regions, found, evidence))
+        planes = found.planes
+        if refine:
+            with stage("refinement"):
+                label_image, planes = split(regions, planes, evidence, settings)
+                del regions  # frees memory, of which large images have none to spare
+                label_image = move(label_image, planes, evidence, settings, with_rims=last)
+            with stage("regions"):
+                regions = build_regions(label_image, evidence.left, trusted=True)
+                planes = shifted_planes(planes, regions.centre)
         with stage("inference"):
-            planes = shifted_planes(planes, regions.centre)
             start = Start(planes, found.noise, len(steps), settings.refinement.iterations)
-            found = solve(terms_of(regions), start=start, with_features=last)
+            found = solve(terms_of(regions, evidence), start=start, with_features=last)
         if not steps:  # there were no iterations yet
             initial_energy = found.initial_energy
         steps += found.iterations
-    return regions, replace(found, iterations=tuple(steps), initial_energy=initial_energy)
+    solution = replace(found, iterations=tuple(steps), initial_energy=initial_energy)
+    return regions, solution, evidence
 
 
-def _first_iterations(settings: Settings, rounds: int) -> int:
-    """Return the number of iterations on the first segments."""
-    left_out = max(0, settings.refinement.rounds - rounds)
-    return settings.inference.iterations + left_out * settings.refinement.iterations
+def _with_views(evidence: Evidence) -> Evidence:
+    """Return the evidence with what is computed from it, once for inference and refinement."""
+    right, lab = evidence.seen_from_right(), evidence.lab()
+    return replace(evidence, right_disparity=right, lab_planes=lab)
 
 
 def split(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
@@ -52,13 +50,11 @@ class TiledStages:
         large = left.shape[0] * left.shape[1] > SEGMENTED_AT_ONCE
         return self.settings.tiles.pixels if large else None
 
-    def terms_of(self, evidence: Evidence) -> Callable[[Regions], Terms]:
-        """Return a function that returns the energy of segments, in tiles."""
+    def terms_of(self, regions: Regions, evidence: Evidence) -> Terms:
+        """Return the energy of segments, in tiles."""
         from slanted.tiles.terms import TiledImage
 
-        return partial(
-            TiledImage.of, evidence=evidence, settings=self.settings, backend=self.backend
-        )
+        return TiledImage.of(regions, evidence, self.settings, self.backend)
 
 
 def tiles_of(

@@ -26,9 +26,7 @@ from slanted.settings import (
 )
 
 if TYPE_CHECKING:
-    from slanted.images import GreyPair
-    from slanted.images.census import CensusPair
-    from slanted.matching import DisparityRange
+    from slanted.stages import InitialMatches
 
 KEPT = 12
 """Number of pairs whose intermediate results a process keeps, about 20 MB each on KITTI."""
@@ -44,13 +42,6 @@ class Measurement:
     # candidate count with the time that they took then
     seconds: float
     problem: str = ""  # why the candidate could not be run
-
-
-@dataclass(frozen=True, eq=False)
-class _Matched:
-    disparity: NDArray[np.float32]
-    searched: DisparityRange
-    seconds: float
 
 
 def measure(frame: Frame, settings: Settings) -> Measurement:
@@ -76,54 +67,27 @@ def measure(frame: Frame, settings: Settings) -> Measurement:
 
 def forget() -> None:
     """Drop everything that is kept."""
-    for kept in (_images, _grey, _census, _truth, _match, _segment):
+    for kept in (_images, _truth, _match, _segment):
         kept.cache_clear()
 
 
 def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], float]:
     import time
 
-    from slanted.model.drawing import draw_disparity, drawn_range
-    from slanted.model.evidence import Evidence
-    from slanted.pipeline import estimate
-    from slanted.refinement.refine import infer_and_refine
-    from slanted.runtime.threads import thread_limit
+    from slanted.pipeline import estimate, explain
+    from slanted.stages import prepare
 
     left, right = _images(frame)
-    if settings.model.pixel_weights:  # the confidence of matches is not kept
+    if settings.model.pixel_weights:  # kept matches have none
         result = estimate(left, right, settings)
         return result.disparity, sum(result.seconds.values())
-    matched = _match(frame, settings.rectification, settings.matching)
-    label_image, seconds = _segment(
-        frame, settings.rectification, settings.matching, settings.segmentation
-    )
+    shared = settings.rectification, settings.matching
+    matches, first = _match(frame, *shared)
+    label_image, second = _segment(frame, *shared, settings.segmentation)
     start = time.perf_counter()
-    with thread_limit(1):
-        evidence = Evidence(
-            matched.disparity,
-            left=left,
-            grey=_grey(frame),
-            census=_census(frame) if settings.model.weights.pho else None,
-        )
-        rounds = settings.refinement.rounds
-        regions, inference = infer_and_refine(label_image, evidence, settings, rounds=rounds)
-        limits = drawn_range(settings, matched.searched, matched.disparity)
-        disparity = draw_disparity(regions, inference.planes, *limits)
-    return disparity, matched.seconds + seconds + time.perf_counter() - start
-
-
-@lru_cache(KEPT)
-def _grey(frame: Frame) -> GreyPair:
-    from slanted.images.colour import grey_pair
-
-    return grey_pair(*_images(frame))
-
-
-@lru_cache(KEPT)
-def _census(frame: Frame) -> CensusPair:
-    from slanted.images.census import census_of_pair
-
-    return census_of_pair(_grey(frame))
+    with prepare(left, right, settings, None) as run:
+        result = explain(run, matches, superpixels=label_image)
+    return result.disparity, first + second + time.perf_counter() - start
 
 
 @lru_cache(KEPT)
@@ -139,19 +103,16 @@ def _truth(frame: Frame) -> tuple[NDArray[np.float32], NDArray[np.float32] | Non
 @lru_cache(KEPT)
 def _match(
     frame: Frame, rectification: RectificationSettings, matching: MatchingSettings
-) -> _Matched:
+) -> tuple[InitialMatches, float]:
     import time
 
-    from slanted.matching.disparity_range import disparity_range
-    from slanted.pipeline import match_pair
+    from slanted.stages import prepare
 
-    left, right = _images(frame)
+    settings = Settings(threads=1, rectification=rectification, matching=matching)
     start = time.perf_counter()
-    searched = disparity_range(left, right, matching)
-    told = replace(matching, max_disparity=searched.high)
-    settings = Settings(threads=1, rectification=rectification, matching=told)
-    disparity, _ = match_pair(left, right, settings)
-    return _Matched(disparity, searched, time.perf_counter() - start)
+    with prepare(*_images(frame), settings, None) as run:
+        matches = run.match()
+    return matches, time.perf_counter() - start
 
 
 @lru_cache(KEPT)
@@ -169,5 +130,6 @@ def _segment(
     left, _ = _images(frame)
     start = time.perf_counter()
     with thread_limit(1):
-        label_image = segment(left, segmentation, _match(frame, rectification, matching).disparity)
+        matches, _ = _match(frame, rectification, matching)
+        label_image = segment(left, segmentation, matches.disparity)
     return label_image, time.perf_counter() - start

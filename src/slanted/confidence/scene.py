@@ -1,0 +1,172 @@
+"""What the features of matches and pixels are computed from, and what they know of the scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+
+from slanted.confidence.windows import coarse
+from slanted.model.drawing import draw_planes, hidden_pixels
+
+if TYPE_CHECKING:
+    from slanted.images import GreyPair
+    from slanted.inference.outcome import Inference
+    from slanted.regions.structure import Regions
+    from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Float32s, Floats, Ints
+
+THIN = 2
+"""Features are computed at every second pixel of every second row, which takes a quarter of the
+time. Probabilities interpolated from these are as good: on KITTI's validation the confidence has an
+AUC of 0.944 both ways, and D1-all changes by 0.01 with thinned judgements of matches."""
+NEAR = 0.95
+"""The disparity of near surfaces is this quantile."""
+SMALL_CAP = 5.0
+"""Largest residual, in pixels, that counts in means."""
+MARGIN_CAP = 20.0
+"""The logarithm of a margin that was never tested."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the features are computed from: maps of (H, W) pixels."""
+
+    disparity: DisparityMap
+    """What is judged: first choices of the matcher, or the disparity of a result."""
+    surface: DisparityMap
+    """The disparity of the segments' planes."""
+    matched: DisparityMap
+    """The matches that the planes were made from, NaN where there are none."""
+    occluded: Flags
+    """What of the surface the right view does not show."""
+    mismatch: DisparityMap
+    """Differences of the grey values of both views, at what is judged."""
+    grey: Bytes
+    """The left view."""
+    labels: Ints
+    """The segment of each pixel."""
+    agrees: Flags | None = None
+    """Whether the first choices pass the left-right check; None for a result."""
+    margin: DisparityMap | None = None
+    """The matcher's own confidence in its first choices; None for a result."""
+
+    @classmethod
+    def result(
+        cls,
+        maps: tuple[DisparityMap, DisparityMap, Flags],
+        regions: Regions,
+        grey: GreyPair,
+    ) -> Seen:
+        """Return what is seen of a result, from its disparity, matches and occluded pixels."""
+        disparity, matched, occluded = maps
+        differences = mismatch(grey, disparity)
+        return cls(
+            disparity, disparity, matched, occluded, differences, grey[0], regions.label_image
+        )
+
+    @classmethod
+    def first_choices(
+        cls,
+        choices: tuple[DisparityMap, Flags, DisparityMap],
+        matched: DisparityMap,
+        regions: Regions,
+        inference: Inference,
+        grey: GreyPair,
+    ) -> Seen:
+        """Return what is seen of first choices, from them, their left-right check and margins."""
+        disparity, agrees, margin = choices
+        surface = draw_planes(regions.label_image, regions.centre, inference.planes)
+        return cls(
+            *(disparity, surface, matched, hidden_pixels(surface), mismatch(grey, disparity)),
+            *(grey[0], regions.label_image, agrees, margin),
+        )
+
+    def thinned(self, rows: slice) -> Seen:
+        """Return every `THIN`-th pixel of every `THIN`-th of these rows of the image."""
+        step = slice(rows.start, rows.stop, THIN), slice(None, None, THIN)
+        maps: dict[str, Any] = {
+            name: None if values is None else np.ascontiguousarray(values[step])
+            for name, values in vars(self).items()
+        }
+        return Seen(**maps)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What the features need to know of the whole image."""
+
+    segments: dict[str, Float32s]
+    """(n,) features of the segments."""
+    low: float
+    """The smallest possible disparity."""
+    near: float
+    """The disparity of near surfaces."""
+    brightness: float
+    """The median grey value of the left view."""
+    segment_size: float
+    """Mean size of the segments, in pixels of the thinned image."""
+    image: dict[str, float]
+    """Features that all pixels share, by which a pair that does not fit at all is known."""
+
+
+def describe_scene(seen: Seen, regions: Regions, inference: Inference, low: float) -> Scene:
+    """Return what the features need to know of the whole image.
+
+    Parameters
+    ----------
+    seen
+        The whole image.
+    regions, inference
+        Segments, and their planes and margins.
+    low
+        The smallest possible disparity.
+    """
+    whole, planes = seen.thinned(slice(None)), inference.planes
+    labels, known = whole.labels.reshape(-1), np.isfinite(whole.matched)
+    size = np.maximum(np.bincount(labels, minlength=regions.count), 1)
+    residual = np.where(known, np.abs(whole.matched - whole.surface), 0)
+
+    def total(values: Float32s | Flags) -> Floats:
+        return np.asarray(np.bincount(labels, values.reshape(-1), len(size)), np.float64)
+
+    matched, relative = total(known), regions.size / regions.size.mean()
+    segments = {
+        "segment_matched": matched / size,
+        "segment_residual": total(np.minimum(residual, SMALL_CAP)) / np.maximum(matched, 1),
+        "segment_mismatch": total(whole.mismatch) / size,
+        "segment_size": np.log(relative),
+        "segment_margin": np.minimum(np.log1p(inference.margins / relative), MARGIN_CAP),
+        "slope_x": np.abs(planes[:, 0]),
+        "slope_y": np.abs(planes[:, 1]),
+    }
+    near = float(np.quantile(whole.surface, NEAR, method="nearest"))
+    features = {name: v.astype(np.float32) for name, v in segments.items()}
+    image = {
+        "image_matched": float(known.mean()),
+        "image_residual": float(np.minimum(residual, SMALL_CAP).sum() / max(known.sum(), 1)),
+        "image_mismatch": float(whole.mismatch.mean()),
+    }
+    mean_size = float(regions.size.mean()) / THIN**2
+    return Scene(features, low, near, typical_brightness(seen.grey), mean_size, image)
+
+
+def mismatch(grey: GreyPair, disparity: DisparityMap) -> DisparityMap:
+    """Return the differences of the grey values of both views, (H, W)."""
+    left, right = grey
+    return np.asarray(cv2.absdiff(left, warped(right, disparity)), np.float32)
+
+
+def warped(right: Bytes, disparity: DisparityMap) -> Bytes:
+    """Return what the right view shows of each pixel of the left one."""
+    height, width = disparity.shape
+    x = np.arange(width, dtype=np.float32) - disparity
+    y = np.repeat(np.arange(height, dtype=np.float32)[:, None], width, axis=1)
+    moved: Bytes = cv2.remap(right, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return moved
+
+
+def typical_brightness(grey: Bytes) -> float:
+    """Return the median grey value of an image, at least 1."""
+    return max(float(np.median(coarse(grey.astype(np.float32)))), 1.0)
