@@ -7,6 +7,7 @@ python benchmarks/inference_accuracy.py [--split validation] [--limit N] [--swee
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,19 @@ from slanted.matching import match
 from slanted.matching.interpolation import interpolate_background
 from slanted.model.drawing import draw_disparity
 from slanted.segmentation import segment
-from slanted.settings import MatchingSettings
 
-PROPOSALS = ("paper", "paper+incumbent", "mixture")
-SEGMENTS = {"segmentation.method": "slic+ucm", "segmentation.count": "60" if SMOKE else "1200"}
-BY_HAND = {
-    "model.weights.bdy1": "1",
-    "model.weights.bdy2": "100",
-    "model.weights.jct": "30",
-    "model.weights.crs": "30",
-    "model.weights.col": "20",
+RUNS = {
+    "paper": {"inference.proposals": "paper"},
+    "paper, slow decay": {"inference.proposals": "paper", "inference.sigma_decay": "10"},
+    "paper+incumbent": {"inference.proposals": "paper+incumbent"},
+    "paper+incumbent, slow decay": {
+        "inference.proposals": "paper+incumbent",
+        "inference.sigma_decay": "10",
+    },
+    "mixture": {"inference.proposals": "mixture"},
 }
-"""Hand-set weights, from before any were learned."""
+"""Changes to the preset ``paper``; with the slow decay, Algorithm 1's c is the number of a draw."""
+SEGMENTS = {"segmentation.count": "60"} if SMOKE else {}
 METRICS = ("out-2px", "out-3px", "out-4px", "out-5px", "D1")
 
 
@@ -39,27 +41,33 @@ def main() -> None:
     smoke = {"sweeps": 3}
     arguments = options(__doc__, smoke, split="validation", limit=0, sweeps=sweeps, threads=2)
     changed = {"inference.sweeps": str(arguments.sweeps), "threads": str(arguments.threads)}
-    settings = Settings.preset("paper").with_text({**SEGMENTS, **BY_HAND, **changed})
+    settings = Settings.preset("paper").with_text({**SEGMENTS, **changed})
     scores: dict[str, list[dict[str, float]]] = defaultdict(list)
     results: dict[str, list[Result]] = defaultdict(list)
     frames = frames_of("kitti2015", arguments.split, arguments.limit)
     for frame in frames:
         left, right = pair_of(frame)
         truth, visible = frame.load_ground_truth()
-        matched = match(left, right, MatchingSettings(method="sgbm"))
+        matched = match(left, right, settings.matching)
         given = {"disparity": matched, "segments": segment(left, settings.segmentation)}
-        maps = {"sgbm, interpolated": interpolate_background(matched)}
-        for proposals in PROPOSALS:
-            chosen = settings.with_text({"inference.proposals": proposals})
-            found = estimate(left, right, chosen, **given)
-            if "local fit" not in maps:
-                maps["local fit"] = draw_disparity(found.regions, found.inference.initial_planes)
-            maps[proposals] = draw_disparity(found.regions, found.planes)
-            results[proposals].append(found)
+        maps = {"sgbm in grey, interpolated": interpolate_background(matched)}
+        for name, changes in RUNS.items():
+            found = estimate(left, right, settings.with_text(changes), **given)
+            if "pooled fit" not in maps:
+                maps["local fit"] = draw_disparity(found.regions, own_fits(found))
+                maps["pooled fit"] = draw_disparity(found.regions, found.inference.initial_planes)
+            maps[name] = draw_disparity(found.regions, found.planes)
+            results[name].append(found)
         for name, disparity in maps.items():
             scores[name].append(evaluate(disparity, truth, ground_truth_noc=visible))
     rows = {name: {**errors(each), **gaps(results[name])} for name, each in scores.items()}
     record("inference_accuracy", arguments, {"frames": len(frames), **rows})
+
+
+def own_fits(result: Result) -> np.ndarray:
+    """Return the planes fitted to each segment's own matches."""
+    alone = result.settings.with_text({"inference.pooled_fit": "0"})
+    return replace(result, settings=alone).local_planes()
 
 
 def errors(scores: list[dict[str, float]]) -> dict[str, str]:

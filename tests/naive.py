@@ -321,6 +321,17 @@ def histogram_gradient(bins, fractions, radius, number_of_bins):
 # --- inference ----------------------------------------------------------------------------------
 
 
+def rings(regions, segment, matched, wanted):
+    """A segment and the rings of neighbours around it that it takes to have `wanted` matches."""
+    members = {int(segment)}
+    while sum(matched[k] for k in members) < wanted:
+        around = members | {int(k) for member in members for k in regions.neighbours(member)}
+        if around == members:
+            break
+        members = around
+    return members
+
+
 def inlier_moments(start, du, dv, disparity, weight, planes, reach):
     """Weighted sums over each segment's matches within reach of its plane."""
     rows = []

@@ -74,8 +74,8 @@ class Result(ResultData):
         return PreviousFrame(self.regions.label_image, self.regions.centre, self.planes)
 
     def local_planes(self) -> NDArray[np.float64]:
-        """Return the (n, 3) planes fitted to each segment's own matches, for comparison."""
-        from slanted.inference.local_fit import fit_local_planes
+        """Return the (n, 3) planes fitted to the matches, for comparison."""
+        from slanted.inference.pooled_fit import fit_initial_planes
         from slanted.model.evidence import Evidence
         from slanted.model.observations import observe
         from slanted.model.planes import lowest_disparity
@@ -83,7 +83,8 @@ class Result(ResultData):
         lowest = lowest_disparity(self.settings)
         evidence = Evidence(self.matched, self.pixel_weights)
         seen = observe(self.regions, evidence, lowest, with_census=False)
-        planes = fit_local_planes(self.regions, seen, self.settings.model.truncation)
+        K, share = self.settings.model.truncation, self.settings.inference.pooled_fit
+        planes = fit_initial_planes(self.regions, seen, K, share)
         planes[:, 2] += lowest
         return planes
 

@@ -187,6 +187,15 @@ def test_every_setting_is_an_option(pair, capsys):
     assert capsys.readouterr().out == text.replace("seed = 5", "seed = 6")
 
 
+def test_a_preset_may_have_a_plus_in_its_name(pair, capsys):
+    run("settings", "--preset", "paper+")
+    text = capsys.readouterr().out
+    assert 'proposals = "mixture"' in text
+    assert Settings.preset("paper+").to_toml(documented=True) == text
+    run("run", "left.png", "right.png", "--preset", "paper+", "--quiet")
+    assert Settings.load("slanted-out/settings.toml") == Settings.preset("paper+")
+
+
 def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
     run("run", "left.png", "right.png")
     out, err = capsys.readouterr()

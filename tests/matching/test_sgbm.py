@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from slanted.errors import InputError
+from slanted.images.colour import grey_pair
 from slanted.matching import DisparityRange, match, matcher_names, register_matcher
 from slanted.matching.disparity_range import disparity_range
 from slanted.settings import MatchingSettings, Settings, SgbmSettings
@@ -46,6 +47,17 @@ def test_grey_and_colour_8_and_16_bit(channels, dtype):
     left, right = shifted_pair(7, channels=channels, dtype=dtype)
     found = match(left, right, sgbm_settings(max_disparity=16))
     np.testing.assert_allclose(np.nanmedian(found), 7, atol=0.1)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_a_colour_pair_can_be_matched_in_grey(dtype):
+    pair = shifted_pair(7, dtype=dtype)
+    searched = DisparityRange(0, 16)
+    grey = sgbm_settings(sgbm=SgbmSettings(grey=True))
+    found = match(*pair, grey, searched)
+    np.testing.assert_array_equal(found, match(*grey_pair(*pair), sgbm_settings(), searched))
+    assert not np.array_equal(found, match(*pair, sgbm_settings(), searched), equal_nan=True)
+    np.testing.assert_array_equal(match(*grey_pair(*pair), grey, searched), found)
 
 
 def test_negative_disparities_are_found_over_the_whole_width():

@@ -1,20 +1,36 @@
 """The settings tree: ranges, TOML, presets, and values as text."""
 
 import dataclasses
+import tomllib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slanted.errors import FileError, SettingsError
+from slanted.research.tuning.search_space import WITHOUT_EFFECT
 from slanted.settings import MatchingSettings, Settings, SgbmSettings, leaves, preset_names
+from slanted.settings.tree import PRESETS, _by_path
 
 
 def test_all_presets_load():
-    assert preset_names() == ("best", "default", "fast", "paper")
-    assert len({Settings.preset(name) for name in preset_names()}) == 4
+    assert preset_names() == ("best", "default", "fast", "paper", "paper+")
+    assert len({Settings.preset(name) for name in preset_names()}) == 5
     assert Settings.preset("default") == Settings()
     assert Settings.preset("paper").matching.method == "sgbm"
+
+
+@pytest.mark.parametrize("name", ["paper", "paper+"])
+def test_no_change_of_a_default_moves_the_published_presets(name):
+    with (PRESETS / f"{name}.toml").open("rb") as file:
+        pinned = dict(_by_path(Settings(), tomllib.load(file)))
+    depends = [leaf.path for leaf in leaves(Settings()) if not leaf.path.startswith(WITHOUT_EFFECT)]
+    assert list(pinned) == depends
+
+
+def test_the_variant_of_the_paper_differs_in_its_proposals_alone():
+    ours = Settings.preset("paper").with_text({"inference.proposals": "mixture"})
+    assert Settings.preset("paper+") == ours
 
 
 def test_every_setting_is_documented():
@@ -38,8 +54,6 @@ def test_toml_round_trips(seed, mode, max_disparity, speckle_range):
             sgbm=SgbmSettings(mode=mode),
         ),
     )
-    import tomllib
-
     for documented in (False, True):
         text = settings.to_toml(documented=documented)
         assert Settings().updated(tomllib.loads(text)) == settings

@@ -85,6 +85,24 @@ def test_tiles_have_the_costs_of_the_whole_to_the_last_bit(both):
         assert getattr(sums, name) == pytest.approx(value, rel=1e-12), name
 
 
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("lowest", [0, -5])
+def test_tiles_pool_matches_as_the_whole_does(both, weighed, lowest):
+    rules = {"inference.pooled_fit": "0.9", "matching.min_disparity": str(lowest)}
+    regions, pooling = both[0].regions, INSIDE.with_text(rules)
+    disparity = both[1].evidence.disparity
+    weights = np.linspace(0.5, 2, disparity.size, dtype=np.float32).reshape(disparity.shape)
+    evidence = Evidence(disparity, weights if weighed else None)
+    one = WholeImage.of(regions, evidence, pooling)
+    many = TiledImage.of(regions, evidence, pooling, Sequential(1))
+    planes = one.local_planes()
+    np.testing.assert_array_equal(many.local_planes(), planes)
+    alone = WholeImage.of(
+        regions, evidence, pooling.with_text({"inference.pooled_fit": "0"})
+    ).local_planes()
+    assert 20 < (planes != alone).any(axis=1).sum() < regions.count / 2
+
+
 def test_weights_of_pixels_reach_the_tiles(scene, whole):
     one, many = (
         estimate(

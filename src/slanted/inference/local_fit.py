@@ -7,7 +7,7 @@ import numpy as np
 from slanted.inference.plane_kernels import fit_robustly, inlier_moments
 from slanted.model.observations import Matches, Observations
 from slanted.model.planes import shifted_planes
-from slanted.model.potentials import disparity_cost
+from slanted.model.potentials import disparity_rows
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Flags, Floats, Starts
 from slanted.runtime.threads import share, share_rows
@@ -55,9 +55,30 @@ def fit_own_matches(
         (n, 3) planes, (n,) whether matches determine them, and (n,) numbers of matches.
     """
     matches = observations.segments
+    return *fit_sets(matches, regions.covariance, K), np.diff(matches.start)
+
+
+def fit_sets(matches: Matches, covariance: Floats, K: float) -> tuple[Floats, Flags]:
+    """Fit a plane to each of n sets of matches, about the centre of the set.
+
+    Parameters
+    ----------
+    matches
+        The sets.
+    covariance
+        (n, 3) covariance of the pixels that a plane is for; see `SMALLEST_SPREAD`.
+    K
+        Truncation of residuals, in pixels.
+
+    Returns
+    -------
+    planes, known
+        (n, 3) planes, and (n,) whether matches determine them.
+    """
     arrays = matches.du, matches.dv, matches.disparity, matches.weight
-    level = _medians(matches, regions.count)
-    uu, uv, vv = regions.covariance.T
+    count = len(covariance)
+    level = _medians(matches, count)
+    uu, uv, vv = covariance.T
     spread = SMALLEST_SPREAD * (uu * vv - uv * uv) + 1e-9
     reaches = K * np.array(REACHES)
 
@@ -67,11 +88,10 @@ def fit_own_matches(
         found = fit_robustly(start, *arrays, level[some], spread[some], reaches)
         return found
 
-    candidates, sloped = map(np.concatenate, zip(*share(regions.count, fit), strict=True))
-    best = np.argmin(disparity_cost(regions, observations, candidates, K), axis=1)
-    matched = np.diff(matches.start)
-    known = sloped | (matched >= ENOUGH_FOR_LEVEL)
-    return candidates[np.arange(regions.count), best], known, matched
+    candidates, sloped = map(np.concatenate, zip(*share(count, fit), strict=True))
+    costs = share_rows(count, lambda *some: disparity_rows(matches, candidates, K, *some))
+    known = sloped | (np.diff(matches.start) >= ENOUGH_FOR_LEVEL)
+    return candidates[np.arange(count), np.argmin(costs, axis=1)], known
 
 
 def fill_unknown(regions: Regions, planes: Floats, known: Flags, matched: Starts) -> Floats:

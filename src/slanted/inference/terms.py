@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
-from slanted.inference.local_fit import fit_local_planes, match_noise
+from slanted.inference.local_fit import match_noise
 from slanted.inference.particles import propose
+from slanted.inference.pooled_fit import fit_initial_planes
 from slanted.model.build import build_factor_graph
 from slanted.model.energy import Features, energy
 from slanted.model.observations import observe
@@ -83,7 +84,8 @@ class WholeImage:
 
     def local_planes(self) -> Floats:
         """Fit a plane to each segment's matches."""
-        return fit_local_planes(self.regions, self.observations, self.settings.model.truncation)
+        K, share = self.settings.model.truncation, self.settings.inference.pooled_fit
+        return fit_initial_planes(self.regions, self.observations, K, share)
 
     def noise(self, planes: Floats) -> float:
         """Estimate the noise from the residuals."""

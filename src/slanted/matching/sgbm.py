@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from slanted.errors import InputError
+from slanted.images.colour import as_grey
 from slanted.runtime.arrays import Bytes, DisparityMap
 
 if TYPE_CHECKING:
@@ -32,11 +33,13 @@ LARGEST_COST = 32767
 def match(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> DisparityMap:
-    """Match an 8-bit pair; see `slanted.matching` for the interface.
+    """Match an 8-bit pair, in grey if ``sgbm.grey`` is set; see `slanted.matching`.
 
     OpenCV leaves a band at the left border unmatched (and at the right one for negative
     disparities), so both images are padded by repeating their border pixels.
     """
+    if settings.sgbm.grey:
+        left, right = (np.asarray(as_grey(image), np.uint8) for image in (left, right))
     p1, p2 = penalties(settings.sgbm, 1 if left.ndim == 2 else 3)
     if max(-searched.low, searched.high - 1) > LARGEST_DISPARITY:
         raise InputError(

@@ -16,6 +16,9 @@ PROPOSALS = ("paper", "paper+incumbent", "mixture")
 class InferenceSettings(Section):
     """Particle convex belief propagation minimises the energy (paper §3.2)."""
 
+    pooled_fit: float = setting(0.0, low=0.0, high=1.0, doc=
+        "Segments with fewer matches per pixel than this share of the mean start from a plane "
+        "fitted to their neighbours' matches as well; 0 fits all segments to their own.")
     particles: int = setting(7, symbol="N", low=1, high=1000, doc=
         "Each segment chooses among this many planes.")
     iterations: int = setting(1, low=0, high=1000, doc=

@@ -35,6 +35,8 @@ class SgbmSettings(Section):
 
     mode: str = setting("hh", choices=("sgbm", "hh", "3way", "hh4"), doc=
         "Costs are summed along 5 paths with `sgbm`, 8 with `hh`, 3 with `3way` and 4 with `hh4`.")
+    grey: bool = setting(False, doc=
+        "If true, images in colour are matched in grey, which is more accurate on most pairs.")
     block_size: int = setting(3, unit="px", low=1, high=15, odd=True, doc=
         "Square blocks of this side are compared.")
     p1: int | None = setting(None, symbol="P1", low=1, high=32767, doc=

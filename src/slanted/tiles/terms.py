@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from slanted.errors import SlantedError
-from slanted.inference.local_fit import fill_unknown, noise_of_residuals
+from slanted.inference.local_fit import fill_unknown, fit_sets, noise_of_residuals
 from slanted.inference.particles import propose
+from slanted.inference.pooled_fit import few_matches, neighbourhoods, pool
 from slanted.inference.terms import solver_options
 from slanted.model.build import graph_of_tables
 from slanted.model.energy import Features, junction_features
@@ -20,13 +21,13 @@ from slanted.runtime.workers import Backend, run_each
 from slanted.solver.convex_bp import solve
 from slanted.solver.factor_graph import LABELS, FactorGraph
 from slanted.tiles.passes import Costs, LocalFit, Moments, Pass, Residuals, TileFeatures, run_pass
-from slanted.tiles.tile import Tile, make_tiles, tile_data
+from slanted.tiles.tile import Tile, make_tiles, matches_of, tile_data
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.model.evidence import Evidence
     from slanted.regions.structure import Regions
-    from slanted.runtime.arrays import Floats, Ints, Starts
+    from slanted.runtime.arrays import Flags, Floats, Ints, Starts
     from slanted.settings import Settings
     from slanted.solver.run import Incumbent
     from slanted.solver.solution import Solution
@@ -73,7 +74,22 @@ class TiledImage:
             own = tile.segments[: tile.own]
             planes[own], known[own], matched[own] = found
         self.matches.append(matched)
+        self._pool(planes, known, matched)
         return fill_unknown(self.regions, planes, known, matched)
+
+    def _pool(self, planes: Floats, known: Flags, matched: Starts) -> None:
+        """Replace planes of segments with few matches by pooled fits, one tile at a time."""
+        regions, settings = self.regions, self.settings
+        chosen = few_matches(regions, matched, settings.inference.pooled_fit)
+        for tile in self.tiles:
+            some = np.intersect1d(chosen, tile.segments[: tile.own])
+            if some.size:
+                pools = neighbourhoods(regions, some, matched)
+                members = np.unique(pools.indices)
+                matches = matches_of(regions, self.evidence, members, self.lowest)
+                pooled = pool(regions, matches, some, pools)
+                fits = fit_sets(pooled, regions.covariance[some], settings.model.truncation)
+                planes[some], known[some] = fits
 
     def noise(self, planes: Floats) -> float:
         """Estimate the noise from the same sample as for the whole image."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from slanted.images.census_kernels import CENSUS_Y
 from slanted.model.evidence import Evidence
+from slanted.model.observations import Matches
 from slanted.model.photometry import SAMPLED
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Ints, Starts
@@ -172,3 +173,25 @@ def take_sets(
     np.cumsum(size, out=taken[1:])
     place = np.arange(taken[-1]) + np.repeat(start[members] - taken[:-1], size)
     return values[place], taken
+
+
+def matches_of(regions: Regions, evidence: Evidence, segments: Ints, lowest: float) -> Matches:
+    """Return the matches of some segments, numbered as in the image; others have none.
+
+    They are those of `slanted.model.observations.observe`, without its copies of whole images.
+    """
+    pixels, _ = take_sets(regions.pixel_order, regions.pixel_start, segments)
+    disparity = evidence.disparity.ravel()[pixels].astype(np.float64) - lowest
+    known = np.isfinite(disparity)
+    pixels = pixels[known]
+    segment = regions.label_image.ravel()[pixels]
+    count = np.bincount(segment, minlength=regions.count)
+    row, column = np.divmod(pixels, regions.label_image.shape[1])
+    weights = evidence.pixel_weights
+    return Matches(
+        start=np.concatenate([[0], np.cumsum(count)]),
+        du=column - regions.centre[segment, 0],
+        dv=row - regions.centre[segment, 1],
+        disparity=disparity[known],
+        weight=np.ones(len(pixels)) if weights is None else weights.ravel()[pixels].astype(float),
+    )

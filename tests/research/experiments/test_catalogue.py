@@ -69,6 +69,39 @@ def test_without_training_frames_nothing_is_learned_and_it_is_said(name, kitti, 
     assert [finding.holds for finding in outcome.findings] == [None]
 
 
+def test_both_forms_of_the_published_system_are_compared(context, shared):
+    limited = replace(context, limit=1, folder=shared)
+    outcome = run_experiment("comparison", limited)
+    (table,) = outcome.tables.values()
+    names = [row.name for row in table.rows if not row.quoted]
+    assert names[:5] == [
+        "slanted, preset default",
+        "slanted, preset paper+",
+        "slanted, preset paper",
+        "initial fit, pooled",
+        "initial fit, not pooled",
+    ]
+    assert {"OpenCV SGBM in colour, filled", "OpenCV SGBM in grey, filled"} < set(names)
+    statements = [finding.statement for finding in outcome.findings]
+    for preset in ("default", "paper", "paper+"):
+        baseline = f"Preset {preset} is ahead of every baseline that was measured."
+        assert f"kitti2015: {baseline}" in statements
+        assert f"middlebury: {baseline}" in statements
+    (oracle,) = run_experiment("oracle", limited).tables.values()
+    for metric in METRICS[KITTI]:
+        assert oracle.cell("preset paper+", metric) == table.cell("slanted, preset paper+", metric)
+        for name in ("initial fit, pooled", "initial fit, not pooled"):
+            assert oracle.cell(name, metric) == table.cell(name, metric)
+
+
+def test_initial_fits_are_those_of_preset_paper():
+    paper_plus = comparisons.published("middlebury", "paper+")
+    assert paper_plus.segmentation.count == comparisons.published("middlebury").segmentation.count
+    pooled, alone = (entry.settings for entry in comparisons.initial_fits(KITTI))
+    assert pooled.inference.pooled_fit > 0 == alone.inference.pooled_fit
+    assert pooled.inference.iterations == alone.inference.iterations == 0
+
+
 def test_a_name_that_is_taken_is_refused(context, tmp_path):
     taken = replace(context, results={"OpenCV BM, filled": tmp_path})
     with pytest.raises(InputError, match="a name that no other row has, got 'OpenCV BM, filled'"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from slanted.evaluation.datasets import find_frames
-from slanted.io import read_disparity, write_disparity
+from slanted.io import read_disparity, write_disparity, write_image
 from slanted.research.experiments import plans
 from slanted.research.experiments.data import KITTI, METRICS, TEST, VALIDATION, Context
 from slanted.research.experiments.jobs.frames import BLOCK_MATCHING, ELAS, STORED, FrameJob
@@ -15,6 +15,7 @@ from slanted.research.experiments.plans import Entry, Plan, run_plan
 from slanted.research.experiments.tables import Row
 from slanted.research.methods import evaluate_frames
 from slanted.settings import Settings
+from slanted.synthetic import make_scene
 
 SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "32"})
 
@@ -61,6 +62,17 @@ def test_times_are_medians_and_the_rest_means():
     scores = [{"out-3px-all": e, "seconds": s} for e, s in ((1.0, 9.0), (2.0, 1.0), (6.0, 2.0))]
     assert plans._means(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
     assert plans._means([]) == {}
+
+
+def test_sizes_of_middlebury_scenes_are_stated(tmp_path):
+    for name, width, height in (("Art", 463, 48), ("Dolls", 413, 64)):  # a third of the full size
+        scene, folder = make_scene(width, height, segments=40, seed=0), tmp_path / "scenes" / name
+        truth = np.clip(3 * scene.disparity, 1, 255).round().astype(np.uint8)
+        for file, image in (("view1", scene.left), ("view5", scene.right), ("disp1", truth)):
+            write_image(folder / f"{file}.png", image)
+    outcome = run_plan(plan((TEST,)), Context({"middlebury": tmp_path / "scenes"}, tmp_path))
+    (table,) = outcome.tables.values()
+    assert table.notes[-1] == "Sizes in pixels: Art 463×48, Dolls 413×64."
 
 
 def test_rows_of_the_paper_alone(context):

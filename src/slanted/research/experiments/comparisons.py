@@ -28,13 +28,17 @@ from slanted.research.experiments.jobs.frames import (
     SEGMENTS,
     STORED,
 )
-from slanted.research.experiments.plans import Entry, Plan, run_plan
+from slanted.research.experiments.plans import Entry, Numbers, Plan, run_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from slanted.research.experiments.outcome import Outcome
     from slanted.settings import Settings
 
 DATASETS = (VALIDATION, TEST)
+POOLED = "initial fit, pooled"
+"""The row of the planes that presets ``paper`` and ``paper+`` start from."""
 
 
 def changed(preset: str, **changes: object) -> Settings:
@@ -45,20 +49,22 @@ def changed(preset: str, **changes: object) -> Settings:
     return Settings.preset(preset).with_text(texts)
 
 
-def published(dataset: str) -> Settings:
-    """Return the preset ``paper``, which is for KITTI, with the paper's number of superpixels."""
-    if dataset == KITTI:
-        return changed("paper")
+def published(dataset: str, preset: str = "paper") -> Settings:
+    """Return the preset ``paper`` or ``paper+`` with the paper's number of superpixels."""
+    if dataset == KITTI:  # the presets are for KITTI
+        return changed(preset)
     count, _ = paper.SEGMENTATION[dataset]["UCM + SLIC"]
-    return changed("paper", segmentation__count=round(count))
+    return changed(preset, segmentation__count=round(count))
 
 
 def comparison(context: Context) -> Outcome:
     """Make Tables 1 and 2 of the paper: ours beside other methods and results in folders."""
-    ours = changed("default")
-    names = {preset: f"slanted, preset {preset}" for preset in ("paper", "default")}
+    ours, plain = changed("default"), changed("paper")
+    names = {preset: f"slanted, preset {preset}" for preset in ("paper", "paper+", "default")}
+    colour = plain.with_text({"matching.sgbm.grey": "false"})
     peers = [
-        Entry("OpenCV SGBM, filled", ours, "sgbm", paper.SGBM),
+        Entry("OpenCV SGBM in colour, filled", colour, "sgbm"),
+        Entry("OpenCV SGBM in grey, filled", plain, "sgbm", paper.SGBM),
         Entry("OpenCV BM, filled", ours, BLOCK_MATCHING, paper.BLOCK_MATCHING),
     ]
     if has_elas := find_spec("elas") is not None:
@@ -67,7 +73,9 @@ def comparison(context: Context) -> Outcome:
     entries = {
         part: [
             Entry(names["default"], ours),
+            Entry(names["paper+"], published(part.dataset, "paper+")),
             Entry(names["paper"], published(part.dataset), paper=paper.OURS),
+            *initial_fits(part.dataset),
             Entry("our census matcher, filled", ours, "census"),
             *peers,
             *theirs,
@@ -78,10 +86,11 @@ def comparison(context: Context) -> Outcome:
     for name in context.results:
         if taken.count(name) > 1:
             raise InputError(f"--results: expected a name that no other row has, got {name!r}")
-    others = [entry.name for entry in peers]
+    others = [entry.name for entry in (*initial_fits(KITTI), *peers)]
     plan = Plan(
         "comparison",
-        "Both presets beside other methods, whose holes are filled as KITTI does. Preset paper has "
+        "Three presets beside other methods, whose holes are filled as KITTI does, and beside the "
+        "planes that preset paper starts from. Presets paper and paper+ match in grey, and have "
         "about the paper's numbers of superpixels.",
         entries,
         times=(SECONDS,),
@@ -99,6 +108,16 @@ def comparison(context: Context) -> Outcome:
     outcome = run_plan(plan, context)
     absent = () if has_elas else ("ELAS: not installed; pip install pyelas adds its row",)
     return replace(outcome, missing=(*outcome.missing, *absent))
+
+
+def initial_fits(dataset: str, printed: Mapping[str, Numbers] | None = None) -> list[Entry]:
+    """Return rows of the planes that preset ``paper`` starts from, and of those without pooling.
+
+    `printed` are the paper's numbers.
+    """
+    pooled = published(dataset).with_text({"inference.iterations": "0"})
+    alone = pooled.with_text({"inference.pooled_fit": "0"})
+    return [Entry(POOLED, pooled, paper=printed or {}), Entry("initial fit, not pooled", alone)]
 
 
 def segmentation(context: Context) -> Outcome:
@@ -188,25 +207,29 @@ def oracle(context: Context) -> Outcome:
     entries = {}
     for part in DATASETS:
         theirs = published(part.dataset)
-        first = theirs.with_text({"inference.iterations": "0"})
         entries[part] = [
             Entry("oracle", theirs, ORACLE, paper.ORACLE),
-            Entry("initial fit", first, paper=paper.INITIAL_FIT),
+            *initial_fits(part.dataset, paper.INITIAL_FIT),
             Entry("preset paper", theirs, paper=paper.OURS_BESIDE_ORACLE),
+            Entry("preset paper+", published(part.dataset, "paper+")),
             Entry("oracle, preset default", ours, ORACLE),
             Entry("initial fit, preset default", ours.with_text(unrefined)),
             Entry("preset default", ours),
         ]
-    suffixes = {"preset paper": "", "preset default": ", preset default"}
-    pairs = [(part, *names) for part in DATASETS for names in suffixes.items()]
+    starts = {  # the oracle and the initial fit of each
+        "preset paper": ("oracle", POOLED),
+        "preset paper+": ("oracle", POOLED),
+        "preset default": ("oracle, preset default", "initial fit, preset default"),
+    }
+    pairs = [(part, mine, *rows) for part in DATASETS for mine, rows in starts.items()]
     far, ahead = "The oracle is far below", "The model is ahead of its initial fit"
     claims = [
-        Claim(f"{far} ({mine}).", findings.oracle_is_far_below(mine, f"oracle{suffix}"), part)
-        for part, mine, suffix in pairs
+        Claim(f"{far} ({mine}).", findings.oracle_is_far_below(mine, best), part)
+        for part, mine, best, _ in pairs
     ]
     claims += [
-        Claim(f"{ahead} ({mine}).", findings.below_all(mine, [f"initial fit{suffix}"]), part)
-        for part, mine, suffix in pairs
+        Claim(f"{ahead} ({mine}).", findings.below_all(mine, [first]), part)
+        for part, mine, _, first in pairs
     ]
     plan = Plan(
         "oracle",

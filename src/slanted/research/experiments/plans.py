@@ -17,7 +17,7 @@ from slanted.evaluation.metrics import mean_metrics
 from slanted.output.charts import Chart, Series
 from slanted.research.experiments.data import BOTH, KITTI, MAIN, METRICS, MIDDLEBURY, Context, Part
 from slanted.research.experiments.findings import Claim
-from slanted.research.experiments.jobs.frames import SECONDS, FrameJob, TimedJob
+from slanted.research.experiments.jobs.frames import HEIGHT, SECONDS, WIDTH, FrameJob, TimedJob
 from slanted.research.experiments.measurements import Scores, problems_of
 from slanted.research.experiments.outcome import Outcome
 from slanted.research.experiments.tables import Cell, Row, Table
@@ -118,6 +118,8 @@ def _measure_part(
     if plan.rows_are:
         title += f"; rows: {plan.rows_are}"
     notes = [DIFFERS[part.dataset]] if any(row.quoted for row in rows) else []
+    if part.dataset == MIDDLEBURY and pairs and common:  # its scenes come in several sizes
+        notes.append(_sizes({frames[k].name: pairs[0][1][k].scores for k in common}))
     notes += [
         f"{entry.name} is there for {plural(len(row) - failed, 'frame')} of {len(row)}; the means "
         "of all rows are over these only."
@@ -125,6 +127,12 @@ def _measure_part(
         if (failed := sum(bool(m.problem) for m in row))
     ]
     return Table(title, metrics, tuple(rows), tuple(notes), over), problems_of(jobs, measured)
+
+
+def _sizes(scores: Mapping[str, Scores]) -> str:
+    """Return a sentence with the size of each frame."""
+    sizes = [f"{name} {found[WIDTH]}×{found[HEIGHT]}" for name, found in scores.items()]
+    return f"Sizes in pixels: {', '.join(sizes)}."
 
 
 def _means(scores: Sequence[Scores]) -> dict[str, float]:

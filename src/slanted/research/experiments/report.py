@@ -11,7 +11,7 @@ from slanted.research.experiments.outcome import Finding, Outcome, findings_html
 from slanted.settings import Settings
 
 TITLE = "slanted: the paper's tables and figures, and ours"
-PRESETS = ("default", "paper")
+PRESETS = ("default", "paper", "paper+")
 GUIDE = (
     "Each section is one experiment: a sentence on what it shows, tables, charts, and findings, "
     "most of them the paper's, with a verdict on whether they hold for us.",

@@ -26,6 +26,8 @@ SEGMENTS = "superpixels"
 """The number of segments that the whole pipeline ended with."""
 SECONDS, INFERENCE = "seconds", "inference, seconds"
 """Processor time of the whole run, and wall time of the stages after segmentation."""
+WIDTH, HEIGHT = "width", "height"
+"""The size of the left image, in pixels."""
 INFERENCE_STAGES = ("inference", "refinement", "drawing")
 ORACLE, BLOCK_MATCHING, ELAS = "oracle", "opencv bm", "elas"
 STORED = "stored "
@@ -121,6 +123,8 @@ def score(job: FrameJob, settings: Settings) -> Scores:
         seconds = time.process_time() - start
     if not job.method.startswith(STORED):  # the time of stored results is unknown
         more[SECONDS] = seconds
+    height, width = left.shape[:2]
+    more |= {WIDTH: width, HEIGHT: height}
     return {**evaluate(disparity, truth, ground_truth_noc=visible), **more}
 
 
