@@ -25,6 +25,25 @@ def result():
     return slanted.estimate(SCENE.left, SCENE.right, settings)
 
 
+def test_the_gap_is_a_share_of_what_lies_above_the_floor(result):
+    floor = result.inference.floor
+    assert floor < result.bound < result.energy
+    expected = (result.energy - result.bound) / (result.energy - floor)
+    assert result.gap_above_floor == pytest.approx(expected)
+    assert result.gap < result.gap_above_floor <= 1
+
+
+def test_results_of_older_versions_have_no_floor(result, tmp_path):
+    result.save(tmp_path / "old")
+    record = json.loads((tmp_path / "old" / "run.json").read_text())
+    del record["floor"], record["gap_above_floor_percent"]
+    (tmp_path / "old" / "run.json").write_text(json.dumps(record))
+    again = Result.load(tmp_path / "old")
+    assert np.isnan(again.gap_above_floor)
+    again.save(tmp_path / "new")
+    assert np.isnan(Result.load(tmp_path / "new").gap_above_floor)
+
+
 def test_what_is_loaded_is_what_was_saved(result, tmp_path):
     result.save(tmp_path / "one", SCENE.left)
     again = Result.load(tmp_path / "one")

@@ -154,6 +154,7 @@ def test_nothing_to_explain_has_no_gap():
     result = slanted.estimate(flat, flat, slanted.Settings().with_text(chosen), segments=labels)
     assert result.energy == 0
     assert result.gap == 0
+    assert result.gap_above_floor == 0
 
 
 def check(result, size):

@@ -146,3 +146,33 @@ def test_a_watcher_sees_every_iteration(scene, regions):
     np.testing.assert_array_equal(seen[0].planes, found.initial_planes)
     assert tuple(snapshot.iteration for snapshot in seen[1:]) == found.iterations
     np.testing.assert_array_equal(seen[-1].planes, found.planes)
+
+
+def test_the_solver_runs_until_the_gap_is_small_in_the_last_iteration_only(scene, regions):
+    few = SETTINGS.with_text({"inference.sweeps": "2", "inference.check_every": "2"})
+    terms = WholeImage.of(regions, Evidence(noisy(scene)), few)
+    short = infer(terms)
+    assert [step.sweeps for step in short.iterations] == [2, 2, 2]
+    target = short.iterations[-1].gap / 3
+    asked = few.with_text({"inference.gap": str(target)})
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene)), asked))
+    assert [step.sweeps for step in found.iterations[:2]] == [2, 2]
+    assert found.iterations[-1].sweeps > 2
+    assert found.iterations[-1].rule == "gap"
+    assert found.iterations[-1].gap <= target
+
+
+def test_a_gap_that_cannot_be_reached_ends_all_the_same(scene, regions):
+    asked = SETTINGS.with_text({"inference.gap": "1e-12", "inference.iterations": "1"})
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene)), asked))
+    assert found.iterations[-1].rule in ("gap", "progress", "sweeps")
+    assert found.iterations[-1].sweeps <= 1000
+
+
+@pytest.mark.parametrize("iterations", ["0", "2"])
+def test_the_floor_lies_below_the_bound(scene, regions, iterations):
+    settings = SETTINGS.with_text({"inference.iterations": iterations})
+    found = infer(WholeImage.of(regions, Evidence(noisy(scene)), settings))
+    assert 0 < found.floor <= found.bound
+    unknown = infer(WholeImage.of(regions, Evidence(noisy(scene)), settings), with_features=False)
+    assert np.isnan(unknown.floor)

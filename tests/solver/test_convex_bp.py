@@ -13,7 +13,7 @@ from slanted.errors import InputError
 from slanted.runtime.threads import thread_limit
 from slanted.solver import CountingNumbers, SolverOptions, build_topology, solve
 from slanted.solver.decoder import Decoder
-from slanted.solver.dual import certified_bound
+from slanted.solver.dual import certified_bound, trivial_bound
 from slanted.solver.problem import build_problem
 from slanted.solver.sweeps import Sweeper
 from solver.graphs import dual, paper_like, random_tables, small_map
@@ -261,3 +261,27 @@ def test_bad_arguments_are_named(keywords):
 def test_the_example_of_the_package_is_right():
     failed, tried = doctest.testmod(slanted.solver)
     assert failed == 0 < tried
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_trivial_bound_is_the_sum_of_least_costs(seed):
+    graph = paper_like(small_map(seed), 2 + seed % 3, seed, DATA[seed % 3])
+    least = sum(table.min() for _, table in naive.factors(graph))
+    least += sum(unary.min() for unary in naive.variables(graph))
+    floor = trivial_bound(graph)
+    assert floor == pytest.approx(least, rel=1e-12, abs=1e-9)
+    assert floor <= least
+    assert floor <= solve(graph).bound + 1e-9
+
+
+def test_a_relative_gap_ends_a_run_as_soon_as_it_is_reached():
+    graph = paper_like(voronoi(40, 60, 60, seed=3), 4, 3, 0.02)
+    options = replace(TO_REST, check_every=1)
+    whole = solve(graph, options)
+    target = 2 * (whole.energy - whole.bound) / whole.bound + 1e-4
+    found = solve(graph, replace(options, relative_gap=target))
+    assert found.rule == "gap"
+    assert found.sweeps < whole.sweeps
+    assert found.energy - found.bound <= target * found.bound
+    gaps = found.trace.energy - found.trace.bound
+    assert (gaps[1:-1] > target * found.trace.bound[1:-1]).all()

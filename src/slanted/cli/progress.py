@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import Any
 
 from slanted.cli.terminal import is_watched, note, say
@@ -103,10 +104,23 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
     )
     return [
         f"{summary['segments']} segments; boundaries: {kinds}",
-        f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
-        f"optimum over the last particles (bound {summary['bound']:,.0f})",
+        *_certificate_lines(summary),
         *_confidence_lines(summary),
     ]
+
+
+def _certificate_lines(summary: dict[str, Any]) -> list[str]:
+    lines = [
+        f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
+        f"optimum over the last particles (bound {summary['bound']:,.0f})"
+    ]
+    share = summary.get("gap_above_floor_percent")
+    if share is not None and isfinite(share):
+        lines.append(
+            f"that is at most {share:.1f} % of what a search can change (floor "
+            f"{summary['floor']:,.0f}); it bounds the search, not the error of the disparity"
+        )
+    return lines
 
 
 def _confidence_lines(summary: dict[str, Any]) -> list[str]:

@@ -75,6 +75,9 @@ class Inference:
     within one run only."""
     noise: float
     """Standard deviation of the matches in pixels, estimated from the local fits."""
+    floor: float = nan
+    """The sum of the least cost of every potential alone, over the last particles: what no search
+    can change. NaN if not evaluated."""
 
 
 @dataclass(frozen=True, eq=False)

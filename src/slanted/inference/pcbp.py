@@ -26,6 +26,7 @@ from slanted.model.energy import cheapest_labels
 from slanted.model.planes import lowest_disparity
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
+from slanted.solver.dual import trivial_bound
 from slanted.solver.topology import build_topology
 
 if TYPE_CHECKING:
@@ -134,25 +135,32 @@ def _iterate(
     *,
     label_anyway: bool,
 ) -> Inference:
-    """Draw particles and solve ``start.count`` times; if that is 0, find labels only."""
+    """Draw particles and solve ``start.count`` times; if that is 0, find labels only.
+
+    `label_anyway` says that the solution is the last of a run.
+    """
     regions, inference, planes = terms.regions, terms.settings.inference, start.planes
     # These labels need no solver, and the iterations find better ones.
     labels = cheapest_labels(regions, planes, terms.settings.model)
     keeps = inference.proposals != "paper"
-    topology, initial_energy, bound = None, nan, -inf
+    topology, initial_energy, bound, floor = None, nan, -inf, nan
     if start.count == 0 and label_anyway:
         graph = terms.graph(planes[:, None])
-        alone = terms.solve(graph, build_topology(graph), None, inference.sweeps)
+        alone = terms.solve(graph, build_topology(graph), None, inference.gap)
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
+        floor = trivial_bound(graph)
     tell(planes, labels, None)
     iterations: list[Iteration] = []
     margins = np.full(regions.count, np.inf)
-    for t in range(start.iteration, start.iteration + start.count):
+    end = start.iteration + start.count
+    for t in range(start.iteration, end):
+        last = label_anyway and t == end - 1
         particles = terms.particles(planes, labels, t, previous_frame)
         graph = terms.graph(particles)
         topology = topology or build_topology(graph)
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = terms.solve(graph, topology, incumbent, inference.sweeps)
+        solution = terms.solve(graph, topology, incumbent, inference.gap if last else 0.0)
+        floor = trivial_bound(graph) if last else floor
         if keeps and t == start.iteration:
             initial_energy = float(solution.trace.energy[0])
         planes = particles[np.arange(regions.count), solution.states]
@@ -172,6 +180,7 @@ def _iterate(
         iterations=tuple(iterations),
         margins=margins,
         noise=start.noise,
+        floor=floor,
     )
 
 

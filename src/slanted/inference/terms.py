@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from slanted.solver.topology import Topology
 
 
+MOST_SWEEPS = 1000
+"""Sweeps of a run that goes on until the gap is small."""
+
+
 class Terms(Protocol):
     """The energy of an image's segments; disparities are relative to `lowest_disparity`."""
 
@@ -60,9 +64,9 @@ class Terms(Protocol):
         """Tabulate the energy over particles."""
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
     ) -> Solution:
-        """Minimise the tabulated energy."""
+        """Minimise the tabulated energy; if `gap` is above 0, until it is at most that."""
 
     def features(self, planes: Floats, labels: Ints) -> Features:
         """Return the unweighted energies of a solution."""
@@ -107,10 +111,11 @@ class WholeImage:
         return build_factor_graph(self.regions, self.observations, particles, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
     ) -> Solution:
         """Pass messages over the whole graph."""
-        options = solver_options(self.settings, sweeps, self.settings.inference.check_every)
+        rules = self.settings.inference
+        options = solver_options(self.settings, rules.sweeps, rules.check_every, gap)
         return solve(graph, options, incumbent=incumbent, topology=topology)
 
     def features(self, planes: Floats, labels: Ints) -> Features:
@@ -118,13 +123,26 @@ class WholeImage:
         return energy(self.regions, self.observations, planes, labels, self.settings.model)
 
 
-def solver_options(settings: Settings, max_sweeps: int, check_every: int) -> SolverOptions:
-    """Return the solver's options, with ε and tolerances from the settings."""
+def solver_options(
+    settings: Settings, max_sweeps: int, check_every: int, gap: float
+) -> SolverOptions:
+    """Return the solver's options, with ε and tolerances from the settings.
+
+    With a `gap` there are more sweeps, until it is reached or would take a thousand checks more.
+    """
     inference = settings.inference
-    return SolverOptions(
+    options = SolverOptions(
         epsilon=inference.epsilon,
         gap_tolerance=inference.gap_tolerance,
         progress_tolerance=inference.progress_tolerance,
         max_sweeps=max_sweeps,
         check_every=check_every,
+    )
+    if gap == 0:
+        return options
+    return replace(
+        options,
+        relative_gap=gap,
+        max_sweeps=max(max_sweeps, MOST_SWEEPS),
+        progress_tolerance=min(inference.progress_tolerance, gap / 1000),
     )

@@ -75,6 +75,8 @@ def summarise(result: ResultData) -> dict[str, Any]:
         "energy": result.energy,
         "bound": result.bound,
         "gap_percent": 100 * result.gap,
+        "floor": result.inference.floor,
+        "gap_above_floor_percent": 100 * result.gap_above_floor,
         "features": dataclasses.asdict(result.inference.features),
         "energies": result.inference.features.weighted(weights),
         "initial_energy": result.inference.initial_energy,
@@ -162,6 +164,7 @@ def read_result(folder: Path) -> dict[str, Any]:
             tuple(_iteration(step) for step in record["iterations"]),
             arrays["margins"],
             float(record["noise"]),
+            _floor(record.get("floor")),
         )
         found, check = record["searched"], record["rectification"]
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
@@ -294,6 +297,11 @@ def only_inside(folder: Path, *names: str) -> None:
             raise FileError(
                 folder / name, "leads out of the folder of the result through a link; copy the file"
             )
+
+
+def _floor(value: Any) -> float:
+    """Return the floor of a record; results of older versions have none."""
+    return math.nan if value is None else float(value)
 
 
 def read_record(path: Path) -> dict[str, Any]:

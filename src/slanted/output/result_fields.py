@@ -88,6 +88,22 @@ class ResultData:
 
         return Iteration(self.energy, self.bound, 0, "", self.regions.count).gap
 
+    @property
+    def gap_above_floor(self) -> float:
+        """The gap as a share of what lies above the floor, which is all that a search can change.
+
+        The *floor* is what the potentials cost if each is minimised alone. Most of an energy lies
+        below it, so that `gap` looks small whatever the search did. NaN if the floor is not known.
+        """
+        from math import isnan
+
+        from slanted.inference.outcome import ROUNDING
+
+        energy, floor = self.energy, self.inference.floor
+        # Both bounds allow for rounding, so that they may lie below an energy of zero.
+        closed = energy <= self.bound + ROUNDING and not isnan(floor)
+        return 0.0 if closed else (energy - self.bound) / (energy - floor)
+
     def doubted(self, min_confidence: float) -> NDArray[np.bool_] | None:
         """Return the (H, W) mask of pixels below a confidence; None if that is 0.
 

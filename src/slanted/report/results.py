@@ -192,6 +192,14 @@ def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
     return [*plots, plot("Time of a run", "seconds", seconds, caption)]
 
 
+def _share_of_search(summary: dict[str, Any]) -> str:
+    """Return the gap as a share of what a search can change; results of old versions lack it."""
+    share = summary.get("gap_above_floor_percent")
+    if share is None:
+        return ""
+    return f", {share:.1f} % of what a search can change (this bounds the search, not the error)"
+
+
 def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
     """Return the numbers of a pair, in a few lines."""
     kinds = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in summary["boundaries"].items())
@@ -203,7 +211,7 @@ def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
         f"{summary['occluded_percent']:.1f} % hidden from the right view",
         f"{summary['segments']:,} segments; boundaries: {kinds}",
         f"energy {summary['energy']:,.0f}, lower bound {summary['bound']:,.0f}, a gap of "
-        f"{summary['gap_percent']:.2f} %",
+        f"{summary['gap_percent']:.2f} %{_share_of_search(summary)}",
         f"seconds: {stages}",
     ]
     if errors:

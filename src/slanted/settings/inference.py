@@ -47,5 +47,8 @@ class InferenceSettings(Section):
         "The solver stops when the energy is this close to the bound.")
     progress_tolerance: float = setting(1e-5, low=0.0, doc=
         "The solver stops when the bound rises by less than this share of itself between checks.")
+    gap: float = setting(0.0, low=0.0, high=1.0, doc=
+        "The last run of the solver goes on beyond `sweeps` until the energy is at most this share "
+        "above its bound, or no longer gets closer; 0 stops after `sweeps`.")
     epsilon: float = setting(0.0, symbol="ε", low=0.0, doc=
         "Messages have this temperature; 0 is max-product.")

@@ -43,6 +43,11 @@ def certified_bound(graph: FactorGraph, messages: Messages) -> float:
     return rounded_down(terms, roundings(graph, messages))
 
 
+def trivial_bound(graph: FactorGraph) -> float:
+    """Return the bound that needs no messages: the sum of the least cost of every factor alone."""
+    return certified_bound(graph, Messages.start(graph, None))
+
+
 def dual_terms(
     problem: Problem, messages: Messages, epsilon: float, from_edges: Floats | None = None
 ) -> list[Floats]:

@@ -62,6 +62,8 @@ class SolverOptions:
     """Stop when energy − bound is at most this, in units of cost. A relative gap would look too
     good, because most of the energy is unavoidable. The bound is rounded down by about 1e-13 of the
     energy, so a tolerance of 0 is never met."""
+    relative_gap: float = 0.0
+    """Stop, too, when energy − bound is at most this share of the bound."""
     progress_tolerance: float = 1e-6
     """Stop when the dual rises by at most this fraction of itself between two checks."""
     annealing_sweeps: int = 0

@@ -105,7 +105,9 @@ class Run:
             terms = dual_terms(problem, messages, epsilon)
         self._bound = max(self._bound, bound)
         self._rows.append((sweep, sum_exactly(terms), bound, self._best.energy))
-        return self._best.energy - self._bound <= self._options.gap_tolerance
+        options = self._options
+        allowed = max(options.gap_tolerance, options.relative_gap * self._bound)
+        return self._best.energy - self._bound <= allowed
 
     def _progress(self) -> float:
         """Return by how much the dual rose since the last check, relative to itself."""

@@ -125,15 +125,16 @@ class TiledImage:
         return graph_of_tables(self.regions, *tables, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, sweeps: int
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
     ) -> Solution:
         """Pass messages tile by tile, with an exchange between tiles every few sweeps."""
         part = np.empty(self.regions.count, np.int32)
         parts = min(len(self.tiles), MOST_PARTS)
         for number, tile in enumerate(self.tiles):
             part[tile.segments[: tile.own]] = number * parts // len(self.tiles)
-        # Tiles learn of each other in exchanges only, so `sweeps` counts exchanges.
-        options = solver_options(self.settings, sweeps * SWEEPS_PER_EXCHANGE, SWEEPS_PER_EXCHANGE)
+        # Tiles learn of each other in exchanges only, so `inference.sweeps` counts exchanges.
+        most = self.settings.inference.sweeps * SWEEPS_PER_EXCHANGE
+        options = solver_options(self.settings, most, SWEEPS_PER_EXCHANGE, gap)
         return solve(graph, options, parts=part, incumbent=incumbent, topology=topology)
 
     def features(self, planes: Floats, labels: Ints) -> Features:
