@@ -107,6 +107,8 @@ def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> d
         "weights_before": [getattr(settings.model.weights, name) for name in NAMES],
         "method": learned.method,
         "stopped": learned.reason,
+        "task_losses": [found.loss for found in learned.rounds],
+        "kept_round": learned.kept,
         "evaluations": len(learned.evaluations),
         "objective": learned.objective,
         "scale": learned.scale,

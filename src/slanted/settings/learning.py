@@ -23,9 +23,14 @@ class LearningSettings(Section):
         "With `l2` the task loss of a pixel is its squared error, at most K²; with `out-3px` it is "
         "K² if the error exceeds 3 px and 0 if not.")
     loss_scale: float = setting(1.0, low=0.0, doc=
-        "The task loss is multiplied by this; 0 is maximum likelihood.")
+        "The task loss, whose sum is at most that of φ_seg, is multiplied by this; 0 is maximum "
+        "likelihood.")
+    rounds: int = setting(4, low=1, high=100, doc=
+        "Weights are learned at most this many times, each time with the planes that inference "
+        "found with the last weights among the particles.")
     particles: int = setting(30, low=2, high=200, doc=
-        "Each segment has this many planes, including its ground truth and its local fit.")
+        "Each segment has this many planes, including its ground truth, its local fit and the "
+        "solutions of the last rounds.")
     proposals: str = setting("mixture", choices=PROPOSALS, doc=
         "The other planes are drawn as with `inference.proposals`. They must include wrong planes "
         "that agree with their neighbours; otherwise nothing counts against smoothing.")
