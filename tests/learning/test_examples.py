@@ -42,7 +42,7 @@ def test_weighted_tables_are_the_factor_graph_of_the_model(scene, result):
     rng = np.random.default_rng(0)
     particles = scene.planes[:, None] + rng.normal(0, 1, (regions.count, 4, 3)) * [0.1, 0.1, 2]
     observations = observe(regions, Evidence(result.matched, census=result.census))
-    losses = np.zeros((len(truth.kept.segments), 4))
+    losses = np.zeros((len(truth.kept.segments), 4)), np.zeros((len(truth.labels), 4))
     example = tabulate("scene", regions, observations, truth, particles, losses, SETTINGS)
     model = dataclasses.replace(
         SETTINGS.model,
@@ -66,7 +66,7 @@ def test_features_of_a_labelling_are_those_of_the_model(scene, result):
         pytest.skip("a sliver has no plane")
     planes, labels = result.planes, result.labels
     observations = observe(regions, Evidence(result.matched, census=result.census))
-    losses = np.zeros((regions.count, 1))
+    losses = np.zeros((regions.count, 1)), np.zeros((len(labels), 4))
     example = tabulate("scene", regions, observations, truth, planes[:, None], losses, SETTINGS)
     found = example.features(np.zeros(regions.count, np.int32), labels)
     expected = energy(regions, observations, planes, labels, SETTINGS.model)

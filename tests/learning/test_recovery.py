@@ -59,6 +59,7 @@ def truth_first(example, planes, labels):
         bdy1=np.stack([example.bdy1[edge, 0, order[i]], example.bdy1[edge, 1, order[j]]], axis=1),
         bdy2=np.ascontiguousarray(turned.reshape(example.bdy2.shape)),
         losses=losses,
+        label_losses=0 * example.label_losses,
         labels=labels.astype(np.int32),
     )
 

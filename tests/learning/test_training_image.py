@@ -7,7 +7,7 @@ from slanted import Settings
 from slanted.boundary_label import BoundaryLabel
 from slanted.learning.examples import NAMES
 from slanted.learning.sources import TrainingPair
-from slanted.learning.training_image import TrainingImage
+from slanted.learning.training_image import LABEL_LOSS, TrainingImage
 from slanted.pipeline import estimate
 from slanted.synthetic import make_scene
 
@@ -118,6 +118,22 @@ def test_exact_labels_are_found_again_when_segments_are_numbered_anew(scene):
         assert label == (exact[i, j] if i < j else exact[j, i].flipped())
     image = TrainingImage("scene", result, scene.disparity, SETTINGS, found)
     np.testing.assert_array_equal(image.truth.labels, found[image.truth.kept.edge_numbers])
+
+
+def test_wrong_labels_cost_something_where_the_true_ones_are_exact(scene, result):
+    exact = scene.labels[: result.regions.number_of_edges]
+    known = TrainingImage("scene", result, scene.disparity, SETTINGS, exact)
+    example = known.example()
+    cost = LABEL_LOSS * example.losses.mean()
+    expected = np.where(np.arange(4) == example.labels[:, None], 0, cost)
+    np.testing.assert_allclose(example.label_losses, expected)
+    wrong = result.inference.labels[known.truth.kept.edge_numbers] != example.labels
+    planes = example.losses[:, 2].sum()
+    assert known.task_loss() == pytest.approx(planes + cost * wrong.sum())
+    known.search(SMOOTH)
+    assert known.example().label_losses.max() == pytest.approx(cost), "the same in all rounds"
+    guessed = TrainingImage("scene", result, scene.disparity, SETTINGS).example()
+    assert not guessed.label_losses.any()
 
 
 def test_without_exact_labels_there_are_none(scene, result):

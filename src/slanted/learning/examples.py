@@ -55,6 +55,8 @@ class Example:
     """(n, N) φ_vis and φ_pho."""
     losses: Floats
     """(n, N) task loss of each particle."""
+    label_losses: Floats
+    """(E, 4) task loss of each label."""
     labels: Ints
     """(E,) ground-truth labels."""
 
@@ -69,7 +71,7 @@ class Example:
         return FactorGraph(
             edges=self.edges,
             node_costs=node_costs - self.losses,
-            label_costs=col * self.col,
+            label_costs=col * self.col - self.label_losses,
             edge_costs=edge_costs,
             junctions3=self.junctions3,
             junction3_costs=jct * self.jct,
@@ -137,12 +139,12 @@ def tabulate(
     observations: Observations,
     truth: Truth,
     particles: Floats,
-    losses: Floats,
+    losses: tuple[Floats, Floats],
     settings: Settings,
 ) -> Example:
     """Tabulate the features of (n, N, 3) particles; number 0 is the true plane.
 
-    The losses are those of the segments with ground truth.
+    The losses are those of the particles and labels with ground truth.
     """
     model, kept = settings.model, truth.kept
     segments, edges = kept.segments, kept.edge_numbers
@@ -162,6 +164,7 @@ def tabulate(
         col=potentials.colour_cost(regions, model)[edges],
         vis=visibility_cost(regions, observations, particles)[segments],
         pho=photometric_cost(regions, observations, particles)[segments],
-        losses=losses,
+        losses=losses[0],
+        label_losses=losses[1],
         labels=truth.labels,
     )

@@ -24,6 +24,7 @@ from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
 from slanted.model.planes import lowest_disparity
 from slanted.runtime.arrays import Floats
+from slanted.solver.factor_graph import LABELS
 
 if TYPE_CHECKING:
     from slanted.result import Result
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 KEPT = 0.25
 """Largest share of the particles that are solutions of earlier rounds."""
+LABEL_LOSS = 2.0
+"""Loss of a wrong boundary label where the true one is exact, in mean losses of a particle. Labels
+that follow from fitted planes are guesses themselves and have no loss."""
 
 
 class TrainingImage:
@@ -72,6 +76,8 @@ class TrainingImage:
             exact = np.asarray(labels, np.int32)[known.kept.edge_numbers]
             known = replace(known, labels=exact)
         self.truth = known
+        self._has_exact_labels = labels is not None
+        self._label_loss = 0.0
         evidence = Evidence(result.matched, result.pixel_weights, census=result.census)
         self._seen = observe(self.regions, evidence, lowest)
         self._noise = result.inference.noise
@@ -92,9 +98,11 @@ class TrainingImage:
         self._labels = found.labels
 
     def task_loss(self) -> float:
-        """Return the loss of the last solution, over the segments with ground truth."""
-        segments = self.truth.kept.segments
-        return float(self._losses(self._solutions[-1][segments, None]).sum())
+        """Return the loss of the last solution, over segments and boundaries with ground truth."""
+        kept = self.truth.kept
+        wrong = np.count_nonzero(self._labels[kept.edge_numbers] != self.truth.labels)
+        planes = self._losses(self._solutions[-1][kept.segments, None])
+        return float(planes.sum() + self._label_loss * wrong)
 
     def example(self) -> Example:
         """Draw particles and tabulate their features and losses.
@@ -117,8 +125,13 @@ class TrainingImage:
             axis=1,
         )
         losses = self._losses(particles[self.truth.kept.segments])
+        if self._has_exact_labels:
+            # The first particles fix it, so that the task losses of all rounds compare.
+            self._label_loss = self._label_loss or LABEL_LOSS * float(losses.mean())
+        wrong = np.arange(LABELS) != self.truth.labels[:, None]
         observed = (self.regions, self._observations, self.truth)
-        return tabulate(self.name, *observed, particles, losses, self._settings)
+        all_losses = losses, self._label_loss * wrong
+        return tabulate(self.name, *observed, particles, all_losses, self._settings)
 
     def _losses(self, particles: Floats) -> Floats:
         """Return the losses of (n, N) planes of the segments with ground truth, in units of φ_seg.
