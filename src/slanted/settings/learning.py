@@ -18,7 +18,8 @@ class LearningSettings(Section):
         "The objective is that of a conditional random field at 1, of a structural support vector "
         "machine at 0.")
     C: float | None = setting(None, symbol="C", kind=float, low=0.0, doc=
-        "The regulariser is C/2 |w|² beside a sum over images; auto is the number of images.")
+        "The regulariser is C/2 |w|² beside a sum over images, with weights in units that the data "
+        "give; auto is the number of images.")
     loss: str = setting("l2", choices=("l2", "out-2px", "out-3px", "out-4px", "out-5px"), doc=
         "With `l2` the task loss of a pixel is its squared error, at most K²; with `out-3px` it is "
         "K² if the error exceeds 3 px and 0 if not.")
@@ -41,7 +42,7 @@ class LearningSettings(Section):
         "`lbfgs` solves for the messages of all weights it tries; `interleaved` changes the "
         "weights after every few sweeps.")
     max_steps: int = setting(60, low=1, high=100_000, doc=
-        "The objective is evaluated at most this many times.")
+        "The objective is evaluated at most this many times a round.")
     max_sweeps: int = setting(25, low=1, high=100_000, doc=
         "An evaluation makes at most this many sweeps.")
     inner_tolerance: float = setting(1e-7, low=0.0, doc=
