@@ -150,13 +150,29 @@ def test_initial_weights_are_kept_if_no_round_is_better(frames, monkeypatch):
     import slanted.learning.images as module
 
     monkeypatch.setattr(module.Images, "search", lambda *_: 1e9)
-    learned = learn_weights(frames[:1], SETTINGS.with_text({"learning.max_steps": "2"}))
+    four = SETTINGS.with_text({"learning.rounds": "4", "learning.max_steps": "2"})
+    learned = learn_weights(frames[:1], four)
     assert learned.kept == 0
     assert learned.reason == "no round lowered the task loss"
     assert len(learned.rounds) == 3, "rounds end when the task loss does not change"
     before = np.array([getattr(SETTINGS.model.weights, name) for name in NAMES])
     np.testing.assert_allclose(learned.weights, before / before[0])
     assert learned.after == learned.before
+
+
+def test_the_command_says_that_it_kept_the_initial_weights(dataset, tmp_path, monkeypatch, capsys):
+    import slanted.learning.images as module
+
+    monkeypatch.setattr(module.Images, "search", lambda *_: 1e9)
+    output = tmp_path / "weights.toml"
+    quick = ("--set", "learning.max_steps=2", "--limit", "1")
+    assert run("learn", f"kitti2015:{dataset}", *OPTIONS, *quick, "-o", str(output)) in (0, None)
+    assert (
+        "No round lowered the task loss: these are the initial weights." in capsys.readouterr().out
+    )
+    origin = tomllib.loads(output.read_text())["learned"]
+    assert origin["kept_round"] == 0
+    assert origin["task_losses"][1:] == [1e9, 1e9]
 
 
 def test_what_does_not_vary_keeps_its_weight_beside_that_of_the_segments(frames, monkeypatch):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ANNEALING = (1.0,)
 """Values of ε that are used before ε = 0."""
 SETTLED = 0.01
-"""Rounds end when the task loss changes by less than this share of itself."""
+"""Rounds end when the task loss differs from that of the last one by less than this share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ def _learn_in_rounds(
         say(f"round {number}: task loss {loss:.6g}, with the initial weights {rounds[0].loss:.6g}")
         scale = float(np.max(weights) / np.max(relative))
         rounds.append(Round(relative, scale, loss, optimum.value, optimum.reason))
-        if abs(loss - rounds[-2].loss) <= SETTLED * loss:
+        if number > 1 and abs(loss - rounds[-2].loss) <= SETTLED * loss:
             break
     return rounds
 
