@@ -101,8 +101,8 @@ def test_the_regulariser_weighs_as_much_as_there_are_frames(frames):
     first = {"learning.max_steps": "1", "learning.rounds": "1"}  # runs start at the same weights
     for some in (frames, frames[:1]):
         found = learn_weights(some, SETTINGS.with_text(first))
-        (ours,) = found.evaluations
-        (bare,) = learn_weights(some, SETTINGS.with_text(first | {"learning.C": "0"})).evaluations
+        ours = found.evaluations[0]
+        bare = learn_weights(some, SETTINGS.with_text(first | {"learning.C": "0"})).evaluations[0]
         assert ours.weights == bare.weights
         weights = np.array(ours.weights)
         unit = np.mean([image.loss_spread for image in found.images]) / len(NAMES)
@@ -134,14 +134,14 @@ def test_units_do_not_depend_on_the_units_of_features_and_losses():
 def test_weights_of_the_round_with_the_least_task_loss_are_kept(frames, monkeypatch):
     import slanted.learning.images as module
 
-    losses = iter([80.0, 60.0, 70.0, 50.0])
+    losses = iter([0.8, 0.6, 0.7, 0.5])  # any but the first is below that of the initial weights
     monkeypatch.setattr(module.Images, "search", lambda *_: next(losses))
     said = []
     three = SETTINGS.with_text({"learning.rounds": "3", "learning.max_steps": "2"})
     learned = learn_weights(frames[:1], three, progress=said.append)
-    assert [found.loss for found in learned.rounds[1:]] == [80, 60, 70]
-    better = learned.rounds[0].loss < 60
-    assert learned.kept == (0 if better else 2)
+    assert [found.loss for found in learned.rounds[1:]] == [0.8, 0.6, 0.7]
+    assert learned.rounds[0].loss > 1
+    assert learned.kept == 2
     np.testing.assert_array_equal(learned.weights, learned.rounds[learned.kept].weights)
     assert sum(text.startswith("round") for text in said) == 3
 
@@ -151,10 +151,12 @@ def test_initial_weights_are_kept_if_no_round_is_better(frames, monkeypatch):
 
     monkeypatch.setattr(module.Images, "search", lambda *_: 1e9)
     four = SETTINGS.with_text({"learning.rounds": "4", "learning.max_steps": "2"})
-    learned = learn_weights(frames[:1], four)
+    said = []
+    learned = learn_weights(frames[:1], four, progress=said.append)
     assert learned.kept == 0
+    assert "no round lowered the task loss: again, with targets within reach" in said
     assert learned.reason == "no round lowered the task loss"
-    assert len(learned.rounds) == 3, "rounds end when the task loss does not change"
+    assert len(learned.rounds) == 1 + 2 * 2, "rounds end when the task loss does not change"
     before = np.array([getattr(SETTINGS.model.weights, name) for name in NAMES])
     np.testing.assert_allclose(learned.weights, before / before[0])
     assert learned.after == learned.before
@@ -172,7 +174,36 @@ def test_the_command_says_that_it_kept_the_initial_weights(dataset, tmp_path, mo
     )
     origin = tomllib.loads(output.read_text())["learned"]
     assert origin["kept_round"] == 0
-    assert origin["task_losses"][1:] == [1e9, 1e9]
+    assert origin["task_losses"][1:] == 4 * [1e9]
+
+
+def test_rounds_with_targets_within_reach_are_resumed_too(frames, tmp_path, monkeypatch):
+    import slanted.learning.images as module
+
+    monkeypatch.setattr(module.Images, "search", _worse_than_before(module.Images.search))
+    settings = SETTINGS.with_text({"learning.max_steps": "3"})
+    whole = learn_weights(frames[:1], settings)
+    assert len(whole.rounds) == 1 + 2 * 2
+    for stop_after in (7, 9, 11):
+
+        def stop(step, number=stop_after):
+            if step.number == number:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / str(stop_after)
+        with pytest.raises(KeyboardInterrupt):
+            learn_weights(frames[:1], settings, checkpoint=folder, on_step=stop)
+        rest = learn_weights(frames[:1], settings, checkpoint=folder)
+        assert [e.value for e in rest.evaluations] == [e.value for e in whole.evaluations]
+
+
+def _worse_than_before(search):
+    """A search that pretends to a large loss, another each time."""
+
+    def pretended(self, *arguments):
+        return 1e9 * (1 + search(self, *arguments))
+
+    return pretended
 
 
 def test_what_does_not_vary_keeps_its_weight_beside_that_of_the_segments(frames, monkeypatch):

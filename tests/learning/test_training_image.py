@@ -8,6 +8,7 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.learning.examples import NAMES
 from slanted.learning.sources import TrainingPair
 from slanted.learning.training_image import LABEL_LOSS, TrainingImage
+from slanted.learning.weights_file import weights_in
 from slanted.pipeline import estimate
 from slanted.synthetic import make_scene
 
@@ -87,6 +88,31 @@ def test_losses_of_an_image_are_in_proportion_to_its_matches(scene):
         losses = image._losses(planes[kept])[:, 0]
         truncated = SETTINGS.model.truncation**2
         np.testing.assert_allclose(losses, truncated * share * image.regions.size[kept])
+
+
+def test_a_target_within_reach_is_a_compromise_of_energy_and_loss(scene):
+    """Better by energy plus loss than both the ground truth and what inference found."""
+    rng = np.random.default_rng(0)
+    spoilt = scene.disparity + 20 * (scene.segments % 4 == 0)  # a quarter has wrong matches
+    spoilt = (spoilt + rng.normal(0, 0.3, spoilt.shape)).astype(np.float32)
+    image = TrainingImage("scene", estimated(scene, spoilt), scene.disparity, SETTINGS)
+    plain, example = image.example(), image.example(in_reach=True)
+    assert plain.target is None
+    np.testing.assert_array_equal(plain.target_features(), plain.truth_features())
+    weights = weights_in(SETTINGS)
+
+    def total(planes, labels):
+        row = np.arange(len(planes))
+        loss = example.losses[row, planes].sum()
+        return weights @ example.features(planes, labels) + loss, loss
+
+    count = len(example.seg)
+    truth = total(np.zeros(count, np.int32), example.labels)
+    found = total(*example.target)
+    assert found[0] < truth[0]
+    assert found[1] < total(np.full(count, 2, np.int32), example.labels)[1], "less loss than found"
+    assert found[1] > 0, "segments with wrong matches are given up"
+    np.testing.assert_allclose(example.target_features(), example.features(*example.target))
 
 
 def test_the_scale_of_the_loss_is_a_factor(scene, result):

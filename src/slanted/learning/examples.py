@@ -59,6 +59,9 @@ class Example:
     """(E, 4) task loss of each label."""
     labels: Ints
     """(E,) ground-truth labels."""
+    target: tuple[Ints, Ints] | None = None
+    """Particles (n,) and labels (E,) that the weights should prefer; by default the ground truth.
+    """
 
     def graph(self, weights: Floats, edge_costs: Floats) -> FactorGraph:
         """Return the factor graph of some weights, with the task losses subtracted from the costs.
@@ -83,6 +86,10 @@ class Example:
     def truth_features(self) -> Floats:
         """Return φ(gt), the features of the ground truth."""
         return self.features(np.zeros(len(self.seg), np.int32), self.labels)
+
+    def target_features(self) -> Floats:
+        """Return the features of the target."""
+        return self.truth_features() if self.target is None else self.features(*self.target)
 
     def spreads(self) -> Floats:
         """Return by how much each feature differs from that of the ground truth, per segment.

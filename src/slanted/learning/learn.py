@@ -7,12 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slanted import __version__
 from slanted.errors import InputError
@@ -20,45 +18,23 @@ from slanted.evaluation.metrics import mean_metrics
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.examples import NAMES
 from slanted.learning.images import Images
-from slanted.learning.optimise import (
-    VANISHING,
-    Optimum,
-    minimise_interleaved,
-    minimise_lbfgs,
-    minimise_subgradient,
-    refuse_zero,
-)
 from slanted.learning.owner import Loaded
+from slanted.learning.rounds import (
+    Round,
+    best_round,
+    describe_method,
+    learn_in_rounds,
+    most_steps,
+)
 from slanted.learning.sources import Source, as_source
 from slanted.learning.training import Step, Training, Units
-from slanted.learning.weights_file import normalised
 from slanted.runtime.arrays import Floats
 from slanted.runtime.threads import core_count
 from slanted.runtime.workers import open_backend
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
-    from slanted.settings import LearningSettings, Settings
-
-ANNEALING = (1.0,)
-"""Values of ε that are used before ε = 0."""
-SETTLED = 0.01
-"""Rounds end when the task loss differs from that of the last one by less than this share."""
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """Weights, and the task loss of inference with them on the training images."""
-
-    weights: Floats
-    """(8,), normalised."""
-    scale: float
-    """The objective is least at these weights times this factor."""
-    loss: float
-    objective: float
-    """The task loss, and the least value of the objective; NaN for the initial weights."""
-    reason: str
-    """Why the optimiser stopped."""
+    from slanted.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +145,14 @@ def learn_weights(
             units=units.weights,
             regulariser=C * units.loss / len(NAMES),
             tolerance=learning.inner_tolerance,
-            most=_most_steps(learning),
+            most=most_steps(learning),
             progress=on_step,
         )
         if training.resumed:
             say(f"resumed after step {training.resumed}")
         say(describe_method(learning))
         start = time.perf_counter()
-        rounds = _learn_in_rounds(images, training, units, each, loaded, say)
+        rounds = learn_in_rounds(images, training, units, each, loaded, say)
         seconds["steps"] = time.perf_counter() - start
         start = time.perf_counter()
         training.restore()
@@ -204,62 +180,6 @@ def learn_weights(
     )
 
 
-def best_round(rounds: Sequence[Round]) -> int:
-    """Return the number of the first round with the least task loss."""
-    return min(range(len(rounds)), key=lambda number: rounds[number].loss)
-
-
-def _learn_in_rounds(
-    images: Images,
-    training: Training,
-    units: Units,
-    settings: Settings,
-    loaded: Sequence[Loaded],
-    say: Callable[[str], None],
-) -> list[Round]:
-    """Minimise the objective, run inference with the weights, add its planes, and so on."""
-    initial = np.array([getattr(settings.model.weights, name) for name in NAMES])
-    learned = (initial > 0) & units.varies
-    loss = sum(image.loss for image in loaded)
-    rounds = [Round(normalised(initial), 1.0, loss, nan, "no round lowered the task loss")]
-    point = np.where(learned, initial / units.weights, 0.0)
-    point = point / max(float(point.max()), VANISHING)
-    for number in range(1, settings.learning.rounds + 1):
-        if number > 1:
-            training.redraw()
-        optimum = _optimise(training, settings.learning, point, learned, say)
-        refuse_zero(optimum.weights)
-        point = optimum.weights
-        weights = point * units.weights
-        # What does not vary here cannot be learned here: it stays beside φ_seg as it was.
-        fixed = (initial > 0) & ~learned
-        weights[fixed] = initial[fixed] * weights[0] / (initial[0] or 1.0)
-        relative = normalised(weights)
-        loss = images.search(relative, settings.threads)
-        say(f"round {number}: task loss {loss:.6g}, with the initial weights {rounds[0].loss:.6g}")
-        scale = float(np.max(weights) / np.max(relative))
-        rounds.append(Round(relative, scale, loss, optimum.value, optimum.reason))
-        if number > 1 and abs(loss - rounds[-2].loss) <= SETTLED * loss:
-            break
-    return rounds
-
-
-def describe_method(learning: LearningSettings) -> str:
-    """Describe in words how the objective is minimised."""
-    if learning.epsilon == 0:
-        through = " and ".join(f"{epsilon:g}" for epsilon in ANNEALING)
-        return (
-            f"epsilon 0: L-BFGS-B at epsilon {through}, then projected sub-gradient steps at 0, "
-            "the best of which is kept"
-        )
-    if learning.optimiser == "interleaved":
-        return (
-            f"epsilon {learning.epsilon:g}: projected gradient steps, one after every "
-            f"{learning.interleaved_sweeps} sweeps"
-        )
-    return f"epsilon {learning.epsilon:g}: L-BFGS-B with warm messages"
-
-
 def run_identity(frames: Sequence[Frame | Source], settings: Settings) -> dict[str, Any]:
     """Return what a run depends on: version, settings, and the content of the frames' files."""
     same = replace(settings, threads=None, learning=replace(settings.learning, workers=None))
@@ -272,46 +192,3 @@ def run_identity(frames: Sequence[Frame | Source], settings: Settings) -> dict[s
         "files": digest.hexdigest(),
         "settings": same.identity(),
     }
-
-
-def _most_steps(learning: LearningSettings) -> int:
-    stages = len(ANNEALING) + 1 if learning.epsilon == 0 else 1
-    return learning.max_steps * stages * learning.rounds
-
-
-def _optimise(
-    training: Training,
-    learning: LearningSettings,
-    start: Floats,
-    learned: NDArray[np.bool_],
-    say: Callable[[str], None],
-) -> Optimum:
-    sweeps, limit, tolerance = learning.max_sweeps, learning.max_steps, learning.tolerance
-
-    def lbfgs(epsilon: float, start: Floats) -> Optimum:
-        return minimise_lbfgs(
-            lambda weights: training.evaluate(weights, epsilon, sweeps),
-            start,
-            learned,
-            limit=limit,
-            tolerance=tolerance,
-        )
-
-    if learning.epsilon == 0:
-        for epsilon in ANNEALING:
-            say(f"annealing: epsilon {epsilon:g}")
-            start = lbfgs(epsilon, start).weights
-        say("sub-gradient steps: epsilon 0")
-        return minimise_subgradient(
-            lambda weights: training.evaluate(weights, 0.0, sweeps), start, learned, limit=limit
-        )
-    if learning.optimiser == "interleaved":
-        return minimise_interleaved(
-            lambda weights, count: training.evaluate(weights, learning.epsilon, count),
-            start,
-            learned,
-            sweeps=learning.interleaved_sweeps,
-            limit=limit,
-            tolerance=tolerance,
-        )
-    return lbfgs(learning.epsilon, start)

@@ -138,10 +138,10 @@ def search_images(
     return losses
 
 
-def redraw_images(run: str, numbers: list[int]) -> list[None]:
+def redraw_images(run: str, numbers: list[int], in_reach: bool) -> list[None]:
     """Draw the particles of some images again, with the latest solutions; messages start at 0."""
     for number in numbers:
-        add_example(run, number, _runs[run].images[number].example())
+        add_example(run, number, _runs[run].images[number].example(in_reach=in_reach))
     return [None] * len(numbers)
 
 

@@ -19,7 +19,8 @@ from slanted.inference.terms import WholeImage
 from slanted.learning.examples import Example, tabulate
 from slanted.learning.ground_truth import find_truth
 from slanted.learning.losses import particle_losses
-from slanted.learning.weights_file import weighed
+from slanted.learning.targets import with_target_in_reach
+from slanted.learning.weights_file import weighed, weights_in
 from slanted.model.evidence import Evidence
 from slanted.model.observations import observe
 from slanted.model.planes import lowest_disparity
@@ -104,12 +105,13 @@ class TrainingImage:
         planes = self._losses(self._solutions[-1][kept.segments, None])
         return float(planes.sum() + self._label_loss * wrong)
 
-    def example(self) -> Example:
+    def example(self, *, in_reach: bool = False) -> Example:
         """Draw particles and tabulate their features and losses.
 
         Particle 0 is the ground truth's plane, 1 the local fit, 2 the last solution, followed by
         those before. Of the others, half are drawn around the local fits as in the first iteration
-        of inference, half around the last solution as in its middle one.
+        of inference, half around the last solution as in its middle one. The target is the ground
+        truth, or one within reach of the last weights; see `slanted.learning.targets`.
         """
         count = self._settings.learning.particles
         kept = self._solutions[: -1 - max(1, int(KEPT * count)) : -1]
@@ -131,7 +133,8 @@ class TrainingImage:
         wrong = np.arange(LABELS) != self.truth.labels[:, None]
         observed = (self.regions, self._observations, self.truth)
         all_losses = losses, self._label_loss * wrong
-        return tabulate(self.name, *observed, particles, all_losses, self._settings)
+        made = tabulate(self.name, *observed, particles, all_losses, self._settings)
+        return with_target_in_reach(made, weights_in(self._settings)) if in_reach else made
 
     def _losses(self, particles: Floats) -> Floats:
         """Return the losses of (n, N) planes of the segments with ground truth, in units of φ_seg.

@@ -33,6 +33,11 @@ def normalised(weights: Floats) -> Floats:
     return np.asarray(weights / weights[above[0]])
 
 
+def weights_in(settings: Settings) -> Floats:
+    """Return the weights of settings, in the order of `slanted.learning.examples.NAMES`."""
+    return np.array([getattr(settings.model.weights, name) for name in NAMES])
+
+
 def weighed(settings: Settings, weights: Floats) -> Settings:
     """Return settings with other weights, in the order of `slanted.learning.examples.NAMES`."""
     named = dict(zip(NAMES, map(float, weights), strict=True))

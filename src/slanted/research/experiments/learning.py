@@ -35,8 +35,8 @@ IMAGES = 10
 """Training images for ε and loss, as in the paper."""
 SIZES = (1, 5, 10, 20)
 """Numbers of training images; those after the tenth are of the split train_more."""
-QUICK_STEPS = 15
-"""Most evaluations of learning in a quick pass on few images, which has one round."""
+QUICK_STEPS = 8
+"""Most evaluations of a round in a quick pass, which has one round with each kind of target."""
 UNIT, HAND = "all weights 1", "weights set by hand"
 
 
@@ -176,5 +176,5 @@ def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
     rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
     notes = ["Evaluations of the objective, and seconds with one thread."]
     if context.limit is not None:
-        notes.append(f"In a quick pass at most {QUICK_STEPS} evaluations, twice for ε = 0.")
+        notes.append(f"In a quick pass at most {QUICK_STEPS} evaluations a round, twice for ε = 0.")
     return Table("Weights that were learned", columns, rows, tuple(notes))
