@@ -146,6 +146,20 @@ def test_weights_of_the_round_with_the_least_task_loss_are_kept(frames, monkeypa
     assert sum(text.startswith("round") for text in said) == 3
 
 
+def test_initial_weights_are_judged_like_others_where_segments_are_refined(frames, monkeypatch):
+    """Their result had its segments refined with its planes; a search keeps the segments."""
+    import slanted.learning.images as module
+
+    asked, losses = [], iter([9.0, 8.0, 7.0, 6.0])
+    monkeypatch.setattr(
+        module.Images, "search", lambda self, w, threads: asked.append(w) or next(losses)
+    )
+    settings = SETTINGS.with_text({"refinement.rounds": "1", "learning.max_steps": "2"})
+    learned = learn_weights(frames[:1], settings)
+    np.testing.assert_array_equal(asked[0], learned.rounds[0].weights)
+    assert [found.loss for found in learned.rounds] == [9, 8, 7]
+
+
 def test_initial_weights_are_kept_if_no_round_is_better(frames, monkeypatch):
     import slanted.learning.images as module
 

@@ -67,6 +67,8 @@ def learn_in_rounds(
     """Learn with the ground truth as the target and, if that is no gain, with one within reach."""
     initial = weights_in(settings)
     loss = sum(image.loss for image in loaded)
+    if settings.refinement.rounds:  # planes and segments were refined together: compare alike
+        loss = images.search(normalised(initial), settings.threads)
     rounds = [Round(normalised(initial), 1.0, loss, nan, "no round lowered the task loss")]
     for in_reach in (False, True):
         if in_reach:
