@@ -18,10 +18,12 @@ from slanted import Settings
 from slanted.cli import main
 from slanted.errors import InputError, SlantedError
 from slanted.evaluation.datasets import find_frames
+from slanted.io import read_image
 from slanted.learning import learn_weights
 from slanted.learning.checkpoint import Checkpoint
 from slanted.learning.examples import NAMES
 from slanted.learning.weights_file import normalised
+from slanted.pipeline import estimate
 
 FAST = {
     "learning.particles": "6",
@@ -146,18 +148,30 @@ def test_weights_of_the_round_with_the_least_task_loss_are_kept(frames, monkeypa
     assert sum(text.startswith("round") for text in said) == 3
 
 
-def test_initial_weights_are_judged_like_others_where_segments_are_refined(frames, monkeypatch):
-    """Their result had its segments refined with its planes; a search keeps the segments."""
+def test_the_whole_pipeline_judges_weights_where_it_refines_segments(frames, monkeypatch):
+    """A search keeps the segments, so its loss is not that of a run with these weights."""
     import slanted.learning.images as module
 
-    asked, losses = [], iter([9.0, 8.0, 7.0, 6.0])
-    monkeypatch.setattr(
-        module.Images, "search", lambda self, w, threads: asked.append(w) or next(losses)
-    )
+    real, asked = module.Images.task_loss, []
+
+    def told(self, sources, settings, weights):
+        asked.append((weights, real(self, sources, settings, weights)))
+        return 10.0 - len(asked)
+
+    monkeypatch.setattr(module.Images, "task_loss", told)
     settings = SETTINGS.with_text({"refinement.rounds": "1", "learning.max_steps": "2"})
-    learned = learn_weights(frames[:1], settings)
-    np.testing.assert_array_equal(asked[0], learned.rounds[0].weights)
+    learned = learn_weights(frames, settings)
     assert [found.loss for found in learned.rounds] == [9, 8, 7]
+    for found, (weights, _) in zip(learned.rounds, asked, strict=True):
+        np.testing.assert_array_equal(found.weights, weights)
+    losses = []
+    for frame in frames:
+        truth, _ = frame.load_ground_truth()
+        result = estimate(read_image(frame.left), read_image(frame.right), settings)
+        error = np.abs(result.disparity - truth)[np.isfinite(truth)]
+        losses.append(np.mean(np.minimum(error, settings.model.truncation) ** 2))
+    # Weights are normalised, and the shipped ones are so already.
+    assert asked[0][1] == pytest.approx(np.mean(losses), rel=1e-6)
 
 
 def test_initial_weights_are_kept_if_no_round_is_better(frames, monkeypatch):

@@ -22,6 +22,7 @@ from slanted.learning.owner import (
     forget_images,
     load_image,
     measure_image,
+    measure_loss,
     read_messages,
     redraw_images,
     search_images,
@@ -126,6 +127,14 @@ class Images:
             for owner, number in self._placed()
         )
         return list(self._ask(calls))
+
+    def task_loss(self, sources: Sequence[Source], settings: Settings, weights: Floats) -> float:
+        """Return the mean task loss of the whole pipeline over the pairs, per pixel."""
+        calls = (
+            (owner, measure_loss, (sources[number], settings, weights))
+            for owner, number in self._placed()
+        )
+        return fsum(self._ask(calls)) / len(sources)
 
     def close(self) -> None:
         """Free the images, if their owners would keep them after the backend is closed."""

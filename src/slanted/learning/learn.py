@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +153,16 @@ def learn_weights(
             say(f"resumed after step {training.resumed}")
         say(describe_method(learning))
         start = time.perf_counter()
-        rounds = learn_in_rounds(images, training, units, each, loaded, say)
+        first = iter([fsum(found.loss for found in loaded)])
+
+        def judge(weights: Floats) -> float:
+            """Return the task loss, of the whole pipeline where it refines segments with planes."""
+            loss = next(first, None)  # the results of the initial weights are there already
+            if loss is None:
+                loss = images.search(weights, each.threads)
+            return images.task_loss(sources, each, weights) if each.refinement.rounds else loss
+
+        rounds = learn_in_rounds(images, training, units, each, judge, say)
         seconds["steps"] = time.perf_counter() - start
         start = time.perf_counter()
         training.restore()

@@ -18,6 +18,8 @@ gives matches little weight and over-smooths (docs/learning.md).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from slanted.errors import SettingsError
@@ -62,6 +64,14 @@ def particle_losses(
     else:
         raise SettingsError(f"loss: expected one of {', '.join(LOSS_NAMES)}, got {name!r}")
     return np.asarray(sums * (sizes / np.diff(start))[:, None])
+
+
+def map_loss(name: str, disparity: Any, truth: Any, K: float) -> float:
+    """Return the mean loss of a disparity map over the pixels with ground truth."""
+    error = np.abs(disparity - truth)[np.isfinite(truth)]
+    if name == "l2":
+        return float(np.mean(np.minimum(error, K) ** 2))
+    return float(K**2 * np.mean(error > THRESHOLDS[name]))
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
 from slanted.learning.examples import Example
+from slanted.learning.losses import map_loss
 from slanted.learning.objective import ImageObjective, Share, Workspace
 from slanted.learning.training_image import TrainingImage
 from slanted.learning.weights_file import weighed
@@ -152,6 +153,13 @@ def measure_image(source: Source, settings: Settings, weights: Floats) -> dict[s
     pair = source.load()
     result = _estimate(pair, weighed(settings, weights))
     return evaluate(result.disparity, pair.truth, ground_truth_noc=pair.visible)
+
+
+def measure_loss(source: Source, settings: Settings, weights: Floats) -> float:
+    """Return the task loss of the whole pipeline on a pair, per pixel, with other weights."""
+    pair = source.load()
+    result = _estimate(pair, weighed(settings, weights))
+    return map_loss(settings.learning.loss, result.disparity, pair.truth, settings.model.truncation)
 
 
 def _estimate(pair: TrainingPair, settings: Settings) -> Result:

@@ -22,7 +22,6 @@ from slanted.learning.optimise import (
     minimise_subgradient,
     refuse_zero,
 )
-from slanted.learning.owner import Loaded
 from slanted.learning.training import Training, Units
 from slanted.learning.weights_file import normalised, weights_in
 from slanted.runtime.arrays import Floats
@@ -61,14 +60,15 @@ def learn_in_rounds(
     training: Training,
     units: Units,
     settings: Settings,
-    loaded: Sequence[Loaded],
+    judge: Callable[[Floats], float],
     say: Callable[[str], None],
 ) -> list[Round]:
-    """Learn with the ground truth as the target and, if that is no gain, with one within reach."""
+    """Learn with the ground truth as the target and, if that is no gain, with one within reach.
+
+    `judge` returns the task loss of weights, after it has added their solution to the particles.
+    """
     initial = weights_in(settings)
-    loss = sum(image.loss for image in loaded)
-    if settings.refinement.rounds:  # planes and segments were refined together: compare alike
-        loss = images.search(normalised(initial), settings.threads)
+    loss = judge(normalised(initial))
     rounds = [Round(normalised(initial), 1.0, loss, nan, "no round lowered the task loss")]
     for in_reach in (False, True):
         if in_reach:
@@ -79,7 +79,7 @@ def learn_in_rounds(
             if in_reach or number > 1:
                 training.redraw(in_reach=in_reach)
             found.append(_learn_once(training, units, settings, initial, found[-1], say))
-            found[-1] = replace(found[-1], loss=images.search(found[-1].weights, settings.threads))
+            found[-1] = replace(found[-1], loss=judge(found[-1].weights))
             say(f"round {number}: task loss {found[-1].loss:.6g}, at first {loss:.6g}")
             if number > 1 and abs(found[-1].loss - found[-2].loss) <= SETTLED * found[-1].loss:
                 break
