@@ -35,8 +35,9 @@ IMAGES = 10
 """Training images for ε and loss, as in the paper."""
 SIZES = (1, 5, 10, 20)
 """Numbers of training images; those after the tenth are of the split train_more."""
-QUICK_STEPS = 8
-"""Most evaluations of a round in a quick pass, which has one round with each kind of target."""
+QUICK_STEPS, QUICK_PARTICLES = 8, 10
+"""Most evaluations of a round, and most particles, in a quick pass; it has one round with each kind
+of target."""
 UNIT, HAND = "all weights 1", "weights set by hand"
 
 
@@ -167,8 +168,14 @@ def limited(settings: Settings, context: Context) -> Settings:
     """Return settings that learn less thoroughly in a quick pass."""
     if context.limit is None:
         return settings
-    steps = min(settings.learning.max_steps, QUICK_STEPS)
-    return replace(settings, learning=replace(settings.learning, max_steps=steps, rounds=1))
+    learning = settings.learning
+    few = replace(
+        learning,
+        max_steps=min(learning.max_steps, QUICK_STEPS),
+        particles=min(learning.particles, QUICK_PARTICLES),
+        rounds=1,
+    )
+    return replace(settings, learning=few)
 
 
 def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
@@ -176,5 +183,8 @@ def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
     rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
     notes = ["Evaluations of the objective, and seconds with one thread."]
     if context.limit is not None:
-        notes.append(f"In a quick pass at most {QUICK_STEPS} evaluations a round, twice for ε = 0.")
+        notes.append(
+            f"In a quick pass at most {QUICK_STEPS} evaluations a round, twice for ε = 0, and "
+            f"{QUICK_PARTICLES} particles."
+        )
     return Table("Weights that were learned", columns, rows, tuple(notes))
