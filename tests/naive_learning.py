@@ -30,7 +30,13 @@ def edge_costs(example, weights):
 def weighted_graph(example, weights, *, loss=False):
     """The factor graph of some weights, with the task losses or without."""
     graph = example.graph(weights, edge_costs(example, weights))
-    return graph if loss else replace(graph, node_costs=graph.node_costs + example.losses)
+    if loss:
+        return graph
+    return replace(
+        graph,
+        node_costs=graph.node_costs + example.losses,
+        label_costs=graph.label_costs + example.label_losses,
+    )
 
 
 def beliefs(graph, messages, tau):

@@ -27,6 +27,7 @@ def example(labels, particles, seed, size=1.0, losses=1.0):
         pho=rng.gamma(1.0, 1.0, (count, particles)),
         losses=losses * rng.random((count, particles)),
         labels=rng.integers(0, 4, edges).astype(np.int32),
+        label_losses=losses * rng.random((edges, 4)),
     )
 
 

@@ -9,7 +9,7 @@ import naive_learning
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError, SettingsError
 from slanted.learning.ground_truth import find_truth, induced_subgraph
-from slanted.learning.losses import LOSS_NAMES, outlier_counts, particle_losses
+from slanted.learning.losses import LOSS_NAMES, map_loss, outlier_counts, particle_losses
 from slanted.regions import build_regions
 from slanted.settings import ModelSettings
 from slanted.synthetic import make_scene
@@ -136,3 +136,12 @@ def test_losses_count_pixels_and_are_zero_for_ground_truth(scene, regions):
         np.testing.assert_allclose(losses[:, 1], 25 * share * sizes, atol=0.5 * sizes.max())
     with pytest.raises(SettingsError, match="loss: expected one of l2"):
         particle_losses("l1", truth.pixels, segments, sizes, particles, 5.0)
+
+
+def test_the_loss_of_a_map_is_a_mean_over_known_pixels():
+    truth = np.array([[10.0, 10, 10, np.nan]])
+    disparity = np.array([[11.0, 13.5, 30, 0]])
+    expected = {"l2": (1 + 3.5**2 + 25) / 3, "out-2px": 50 / 3, "out-3px": 50 / 3}
+    for name in LOSS_NAMES:
+        found = map_loss(name, disparity, truth, 5.0)
+        assert found == pytest.approx(expected.get(name, 25 / 3))

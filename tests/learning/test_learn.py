@@ -18,14 +18,17 @@ from slanted import Settings
 from slanted.cli import main
 from slanted.errors import InputError, SlantedError
 from slanted.evaluation.datasets import find_frames
+from slanted.io import read_image
 from slanted.learning import learn_weights
 from slanted.learning.checkpoint import Checkpoint
 from slanted.learning.examples import NAMES
 from slanted.learning.weights_file import normalised
+from slanted.pipeline import estimate
 
 FAST = {
     "learning.particles": "6",
     "learning.max_steps": "8",
+    "learning.rounds": "2",
     "learning.max_sweeps": "5",
     "segmentation.method": "slic",
     "segmentation.count": "24",
@@ -85,23 +88,167 @@ def test_the_command_writes_weights_that_are_settings(dataset, tmp_path, capsys)
 def test_objective_falls_and_weights_are_not_negative(frames):
     learned = learn_weights(frames, SETTINGS)
     values = [evaluation.value for evaluation in learned.evaluations]
-    assert learned.objective == min(values) < values[0]
+    first = learned.rounds[1]
+    assert first.objective == min(values[: SETTINGS.learning.max_steps]) < values[0]
     assert (learned.weights >= 0).all()
     assert learned.weights[NAMES.index("seg")] == 1
     np.testing.assert_allclose(learned.truth, np.sum([i.features for i in learned.images], axis=0))
 
 
 def test_the_regulariser_weighs_as_much_as_there_are_frames(frames):
-    """The paper's C: F = Σ f_s + C/2 |v|² with C the number of examples, so C = 0 leaves Σ f_s."""
-    first = {"learning.max_steps": "1"}  # every run starts at the same weights
+    """The paper's C: F = Σ f_s + C/2 |v|² with C the number of examples, so C = 0 leaves Σ f_s.
+
+    Here it counts in units of a particle's mean loss, and of the mean over the weights.
+    """
+    first = {"learning.max_steps": "1", "learning.rounds": "1"}  # runs start at the same weights
     for some in (frames, frames[:1]):
-        (ours,) = learn_weights(some, SETTINGS.with_text(first)).evaluations
-        (bare,) = learn_weights(some, SETTINGS.with_text(first | {"learning.C": "0"})).evaluations
+        found = learn_weights(some, SETTINGS.with_text(first))
+        ours = found.evaluations[0]
+        bare = learn_weights(some, SETTINGS.with_text(first | {"learning.C": "0"})).evaluations[0]
         assert ours.weights == bare.weights
         weights = np.array(ours.weights)
-        assert ours.value - bare.value == pytest.approx(len(some) / 2 * weights @ weights)
+        unit = np.mean([image.loss_spread for image in found.images]) / len(NAMES)
+        square = weights @ weights
+        assert ours.value - bare.value == pytest.approx(len(some) * unit / 2 * square, rel=1e-6)
         slope = np.array(ours.gradient) - np.array(bare.gradient)
-        np.testing.assert_allclose(slope, len(some) * weights, rtol=1e-6)
+        np.testing.assert_allclose(slope, len(some) * unit * weights, rtol=1e-6, atol=1e-9)
+
+
+def test_units_do_not_depend_on_the_units_of_features_and_losses():
+    from slanted.learning.owner import Loaded
+    from slanted.learning.training import Units
+
+    def loaded(spreads, loss):
+        return Loaded("", 9, 9, 9, (0.0,) * 8, tuple(spreads), loss, 0.0, {})
+
+    spreads = np.array([30.0, 40, 20, 5, 0, 9, 2, 1])
+    factor = np.array([9.0, 9, 1, 1, 1, 1, 1, 2])
+    once = Units.of([loaded(spreads, 10.0), loaded(3 * spreads, 30.0)])
+    thrice = Units.of([loaded(factor * spreads, 90.0), loaded(3 * factor * spreads, 270.0)])
+    np.testing.assert_allclose(once.weights[0] * 2 * spreads[0], once.loss)
+    assert list(once.varies) == [True] * 4 + [False] + [True] * 3
+    varies = once.varies
+    np.testing.assert_allclose(
+        (thrice.weights * factor / thrice.loss)[varies], (once.weights / once.loss)[varies]
+    )
+
+
+def test_weights_of_the_round_with_the_least_task_loss_are_kept(frames, monkeypatch):
+    import slanted.learning.images as module
+
+    losses = iter([0.8, 0.6, 0.7, 0.5])  # any but the first is below that of the initial weights
+    monkeypatch.setattr(module.Images, "search", lambda *_: next(losses))
+    said = []
+    three = SETTINGS.with_text({"learning.rounds": "3", "learning.max_steps": "2"})
+    learned = learn_weights(frames[:1], three, progress=said.append)
+    assert [found.loss for found in learned.rounds[1:]] == [0.8, 0.6, 0.7]
+    assert learned.rounds[0].loss > 1
+    assert learned.kept == 2
+    np.testing.assert_array_equal(learned.weights, learned.rounds[learned.kept].weights)
+    assert sum(text.startswith("round") for text in said) == 3
+
+
+def test_the_whole_pipeline_judges_weights_where_it_refines_segments(frames, monkeypatch):
+    """A search keeps the segments, so its loss is not that of a run with these weights."""
+    import slanted.learning.images as module
+
+    real, asked = module.Images.task_loss, []
+
+    def told(self, sources, settings, weights):
+        asked.append((weights, real(self, sources, settings, weights)))
+        return 10.0 - len(asked)
+
+    monkeypatch.setattr(module.Images, "task_loss", told)
+    settings = SETTINGS.with_text({"refinement.rounds": "1", "learning.max_steps": "2"})
+    learned = learn_weights(frames, settings)
+    assert [found.loss for found in learned.rounds] == [9, 8, 7]
+    for found, (weights, _) in zip(learned.rounds, asked, strict=True):
+        np.testing.assert_array_equal(found.weights, weights)
+    losses = []
+    for frame in frames:
+        truth, _ = frame.load_ground_truth()
+        result = estimate(read_image(frame.left), read_image(frame.right), settings)
+        error = np.abs(result.disparity - truth)[np.isfinite(truth)]
+        losses.append(np.mean(np.minimum(error, settings.model.truncation) ** 2))
+    # Weights are normalised, and the shipped ones are so already.
+    assert asked[0][1] == pytest.approx(np.mean(losses), rel=1e-6)
+
+
+def test_initial_weights_are_kept_if_no_round_is_better(frames, monkeypatch):
+    import slanted.learning.images as module
+
+    monkeypatch.setattr(module.Images, "search", lambda *_: 1e9)
+    four = SETTINGS.with_text({"learning.rounds": "4", "learning.max_steps": "2"})
+    said = []
+    learned = learn_weights(frames[:1], four, progress=said.append)
+    assert learned.kept == 0
+    assert "no round lowered the task loss: again, with targets within reach" in said
+    assert learned.reason == "no round lowered the task loss"
+    assert len(learned.rounds) == 1 + 2 * 2, "rounds end when the task loss does not change"
+    before = np.array([getattr(SETTINGS.model.weights, name) for name in NAMES])
+    np.testing.assert_allclose(learned.weights, before / before[0])
+    assert learned.after == learned.before
+
+
+def test_the_command_says_that_it_kept_the_initial_weights(dataset, tmp_path, monkeypatch, capsys):
+    import slanted.learning.images as module
+
+    monkeypatch.setattr(module.Images, "search", lambda *_: 1e9)
+    output = tmp_path / "weights.toml"
+    quick = ("--set", "learning.max_steps=2", "--limit", "1")
+    assert run("learn", f"kitti2015:{dataset}", *OPTIONS, *quick, "-o", str(output)) in (0, None)
+    assert (
+        "No round lowered the task loss: these are the initial weights." in capsys.readouterr().out
+    )
+    origin = tomllib.loads(output.read_text())["learned"]
+    assert origin["kept_round"] == 0
+    assert origin["task_losses"][1:] == 4 * [1e9]
+
+
+def test_rounds_with_targets_within_reach_are_resumed_too(frames, tmp_path, monkeypatch):
+    import slanted.learning.images as module
+
+    monkeypatch.setattr(module.Images, "search", _worse_than_before(module.Images.search))
+    settings = SETTINGS.with_text({"learning.max_steps": "3"})
+    whole = learn_weights(frames[:1], settings)
+    assert len(whole.rounds) == 1 + 2 * 2
+    for stop_after in (7, 9, 11):
+
+        def stop(step, number=stop_after):
+            if step.number == number:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / str(stop_after)
+        with pytest.raises(KeyboardInterrupt):
+            learn_weights(frames[:1], settings, checkpoint=folder, on_step=stop)
+        rest = learn_weights(frames[:1], settings, checkpoint=folder)
+        assert [e.value for e in rest.evaluations] == [e.value for e in whole.evaluations]
+
+
+def _worse_than_before(search):
+    """A search that pretends to a large loss, another each time."""
+
+    def pretended(self, *arguments):
+        return 1e9 * (1 + search(self, *arguments))
+
+    return pretended
+
+
+def test_what_does_not_vary_keeps_its_weight_beside_that_of_the_segments(frames, monkeypatch):
+    from slanted.learning.training import Units
+
+    real = Units.of
+
+    def without_colour(loaded):
+        units = real(loaded)
+        units.varies[NAMES.index("col")] = False
+        return units
+
+    monkeypatch.setattr(Units, "of", without_colour)
+    learned = learn_weights(frames[:1], SETTINGS.with_text({"learning.max_steps": "3"}))
+    before = SETTINGS.model.weights
+    for found in learned.rounds:
+        assert found.weights[NAMES.index("col")] == pytest.approx(before.col / before.seg)
 
 
 def test_processes_give_the_same_weights(frames):
@@ -165,7 +312,8 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(dataset, tmp_path):
         {"learning.epsilon": "0", "learning.max_steps": "3"},
     ],
 )
-def test_resuming_after_any_step_gives_the_same_run(frames, tmp_path, changes):
+@pytest.mark.parametrize("stop_after", [3, 8, 10])
+def test_resuming_after_any_step_gives_the_same_run(frames, tmp_path, changes, stop_after):
     settings = SETTINGS.with_text(changes)
     whole = learn_weights(frames, settings)
 
@@ -173,15 +321,15 @@ def test_resuming_after_any_step_gives_the_same_run(frames, tmp_path, changes):
         pass
 
     def stop(step):
-        if step.number == 3:
+        if step.number == stop_after:
             raise StoppedError
 
     with pytest.raises(StoppedError):
         learn_weights(frames, settings, checkpoint=tmp_path / "c", on_step=stop)
     said = []
     rest = learn_weights(frames, settings, checkpoint=tmp_path / "c", progress=said.append)
-    assert rest.resumed == 3
-    assert "resumed after step 3" in said
+    assert rest.resumed == stop_after
+    assert f"resumed after step {stop_after}" in said
     np.testing.assert_array_equal(rest.weights, whole.weights)
     assert [e.value for e in rest.evaluations] == [e.value for e in whole.evaluations]
     assert len(list((tmp_path / "c").glob("messages-*.npz"))) == 1

@@ -28,7 +28,8 @@ def training(examples=3, **options):
     for number in range(examples):
         run = images.add(number)
         add_example(run, number, small_example(number, losses=3.0))
-    return Training(images, None, C=0.1, tolerance=1e-12, most=100, **options)
+    options = {"units": np.ones(COUNT), "regulariser": 0.1, **options}
+    return Training(images, None, tolerance=1e-12, most=100, **options)
 
 
 def bowl(target):
@@ -111,23 +112,25 @@ def test_interleaved_steps_lower_the_objective_to_that_of_lbfgs():
     assert found.value == pytest.approx(exact.value, rel=2e-3)
 
 
+UNITS = np.array([0.02, 0.1, 1, 2, 0.5, 3, 0.02, 1])
+
+
 def test_the_objective_is_the_losses_of_all_images_and_the_regulariser_of_scaled_weights():
-    """Sums over pixels (seg, bdy1, vis) are divided by 50 before the regulariser sees them."""
-    scales = np.array([{"seg": 50, "bdy1": 50, "vis": 50}.get(name, 1) for name in NAMES])
     weights = np.linspace(0.5, 2, COUNT)
     shares = [
         ImageObjective(small_example(k, losses=3.0)).evaluate(weights, 1.0, sweeps=9)
         for k in range(3)
     ]
-    value, gradient = training().evaluate(scales * weights, 1.0, 9)
-    square = np.sum((scales * weights) ** 2)
+    value, gradient = training(units=UNITS).evaluate(weights / UNITS, 1.0, 9)
+    square = np.sum((weights / UNITS) ** 2)
     assert value == pytest.approx(sum(share.value for share in shares) + 0.1 / 2 * square)
-    slope = sum(share.gradient for share in shares) / scales + 0.1 * scales * weights
+    slope = sum(share.gradient for share in shares) * UNITS + 0.1 * weights / UNITS
     np.testing.assert_allclose(gradient, slope)
 
 
-def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences():
-    ours = training()
+@pytest.mark.parametrize("units", [np.ones(COUNT), UNITS])
+def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences(units):
+    ours = training(units=units)
     point = np.linspace(0.5, 2, COUNT)
     ours.evaluate(point, 1.0, 300)
     _, gradient = ours.evaluate(point, 1.0, 0)

@@ -10,7 +10,7 @@ from slanted.learning.images import Images
 from slanted.learning.objective import ImageObjective
 from slanted.learning.optimise import minimise_lbfgs
 from slanted.learning.owner import add_example
-from slanted.learning.training import SCALES, Training
+from slanted.learning.training import Training
 from slanted.runtime.workers import Sequential
 from slanted.solver import SolverOptions, solve
 
@@ -59,6 +59,7 @@ def truth_first(example, planes, labels):
         bdy1=np.stack([example.bdy1[edge, 0, order[i]], example.bdy1[edge, 1, order[j]]], axis=1),
         bdy2=np.ascontiguousarray(turned.reshape(example.bdy2.shape)),
         losses=losses,
+        label_losses=0 * example.label_losses,
         labels=labels.astype(np.int32),
     )
 
@@ -70,7 +71,8 @@ def test_order_of_the_weights_is_recovered_and_held_out_loss_falls():
         add_example(
             images.add(number), number, dataclasses.replace(example, losses=0 * example.losses)
         )
-    training = Training(images, None, C=0.02, tolerance=1e-9, most=60)
+    units = np.array([0.02, 0.02, 1, 1, 1, 1, 0.02, 1])
+    training = Training(images, None, units=units, regulariser=0.02, tolerance=1e-9, most=60)
     found = minimise_lbfgs(
         lambda w: training.evaluate(w, 1.0, 60),
         np.where(LEARNED, 1.0, 0),
@@ -78,7 +80,7 @@ def test_order_of_the_weights_is_recovered_and_held_out_loss_falls():
         limit=60,
         tolerance=1e-8,
     )
-    weights = found.weights / SCALES
+    weights = found.weights * units
     assert (weights[~LEARNED] == 0).all()
     order = np.argsort(KNOWN[LEARNED])
     assert list(np.argsort(weights[LEARNED])) == list(order)

@@ -107,6 +107,8 @@ def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> d
         "weights_before": [getattr(settings.model.weights, name) for name in NAMES],
         "method": learned.method,
         "stopped": learned.reason,
+        "task_losses": [found.loss for found in learned.rounds],
+        "kept_round": learned.kept,
         "evaluations": len(learned.evaluations),
         "objective": learned.objective,
         "scale": learned.scale,
@@ -145,7 +147,9 @@ def _lines(learned: Learned) -> list[str]:
         if key.startswith(("out-3px", "D1"))
     ]
     lines += ["", *table(("training error, %", "before", "after"), errors)]
-    if learned.after["out-3px-all"] > learned.before["out-3px-all"]:
+    if learned.kept == 0:
+        lines.append("No round lowered the task loss: these are the initial weights.")
+    elif learned.after["out-3px-all"] > learned.before["out-3px-all"]:
         lines.append("These weights are worse than the initial ones; see docs/learning.md.")
     spent = ", ".join(f"{name} {value:.0f} s" for name, value in learned.seconds.items())
     return [*lines, "", f"{learned.method}; stopped by {learned.reason}", spent]

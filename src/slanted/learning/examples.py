@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.inference.particles import propose
-from slanted.inference.pcbp import data_scale
-from slanted.learning.ground_truth import Truth, find_truth
-from slanted.learning.losses import particle_losses
+from slanted.learning.ground_truth import Truth
 from slanted.model import potentials
-from slanted.model.evidence import Evidence
 from slanted.model.junctions import junction4_kinds
-from slanted.model.observations import Observations, observe
+from slanted.model.observations import Observations
 from slanted.model.photometry import photometric_cost
-from slanted.model.planes import lowest_disparity
 from slanted.model.visibility import visibility_cost
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
 from slanted.solver.factor_graph import LABELS, FactorGraph
 
 if TYPE_CHECKING:
-    from slanted.result import Result
     from slanted.settings import Settings
 
 NAMES = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
@@ -61,8 +55,13 @@ class Example:
     """(n, N) φ_vis and φ_pho."""
     losses: Floats
     """(n, N) task loss of each particle."""
+    label_losses: Floats
+    """(E, 4) task loss of each label."""
     labels: Ints
     """(E,) ground-truth labels."""
+    target: tuple[Ints, Ints] | None = None
+    """Particles (n,) and labels (E,) that the weights should prefer; by default the ground truth.
+    """
 
     def graph(self, weights: Floats, edge_costs: Floats) -> FactorGraph:
         """Return the factor graph of some weights, with the task losses subtracted from the costs.
@@ -75,7 +74,7 @@ class Example:
         return FactorGraph(
             edges=self.edges,
             node_costs=node_costs - self.losses,
-            label_costs=col * self.col,
+            label_costs=col * self.col - self.label_losses,
             edge_costs=edge_costs,
             junctions3=self.junctions3,
             junction3_costs=jct * self.jct,
@@ -87,6 +86,31 @@ class Example:
     def truth_features(self) -> Floats:
         """Return φ(gt), the features of the ground truth."""
         return self.features(np.zeros(len(self.seg), np.int32), self.labels)
+
+    def target_features(self) -> Floats:
+        """Return the features of the target."""
+        return self.truth_features() if self.target is None else self.features(*self.target)
+
+    def spreads(self) -> Floats:
+        """Return by how much each feature differs from that of the ground truth, per segment.
+
+        It is a mean over particles at the true labels, for jct, crs and col over all labels.
+        Differences of bdy2 count up to λ_imp: beyond that, planes are equally impossible.
+        """
+        count, edge = len(self.seg), np.arange(len(self.edges))
+        pairs = self.bdy2[edge, self.labels].astype(np.float64)
+        colours = self.col - self.col[edge, self.labels][:, None]
+        sums = [
+            _deviation(self.seg),
+            _deviation(self.bdy1) / 2,
+            _deviation(pairs, most=self.jct.max(initial=0.0) or np.inf),
+            self.jct.mean() * len(self.junctions3),
+            self.crs.mean(axis=(1, 2, 3, 4))[self.junction4_kinds].sum(),
+            np.abs(colours).mean(axis=1).sum(),
+            _deviation(self.vis),
+            _deviation(self.pho),
+        ]
+        return np.array(sums) / count
 
     def features(self, planes: Ints, labels: Ints) -> Floats:
         """Return the features of a labelling: particles of the segments, labels of the edges."""
@@ -111,49 +135,9 @@ class Example:
         )
 
 
-def build_example(name: str, result: Result, truth: Any, settings: Settings) -> Example:
-    """Draw particles and tabulate their features and losses.
-
-    Particle 0 is the ground-truth plane, particle 1 the local fit. The others are drawn around the
-    local fit as in a first iteration with ``learning.proposals``. The paper says only that there
-    are 30.
-
-    Parameters
-    ----------
-    name
-        Name of the frame.
-    result
-        Result of the frame, for its segments, matches and local fits.
-    truth
-        (H, W) ground truth, NaN where unknown.
-    settings
-        Sections ``model``, ``inference`` and ``learning``, and the seed.
-
-    Raises
-    ------
-    InputError
-        If the ground truth cannot be used.
-    """
-    regions, model = result.regions, settings.model
-    lowest = lowest_disparity(settings)
-    known = find_truth(regions, truth, model, settings.learning.boundary_labels, lowest)
-    evidence = Evidence(result.matched, result.pixel_weights, census=result.census)
-    observations = observe(regions, evidence, lowest)
-    observations = observations.scaled(data_scale(result.inference.noise, model))
-    local = result.local_planes() - np.array([0, 0, lowest])
-    drawn = _draw(result, observations, local, settings)
-    particles = np.concatenate([known.planes[:, None], local[:, None], drawn], axis=1)
-    return tabulate(name, regions, observations, known, particles, settings)
-
-
-def _draw(result: Result, observations: Observations, local: Floats, settings: Settings) -> Floats:
-    """Return all particles but the first two: `propose` puts the local fit itself first."""
-    kind = settings.learning.proposals
-    count = settings.learning.particles - 1
-    inference = replace(settings.inference, particles=count, proposals=kind)
-    drawing = replace(settings, inference=inference)
-    labels = result.inference.labels
-    return propose(result.regions, observations, local, labels, 0, drawing)[:, 1:]
+def _deviation(table: Floats, most: float = np.inf) -> float:
+    """Return the sum over rows of the mean difference from the first column, capped."""
+    return float(np.minimum(np.abs(table - table[..., :1]), most).mean(axis=-1).sum())
 
 
 def tabulate(
@@ -162,21 +146,17 @@ def tabulate(
     observations: Observations,
     truth: Truth,
     particles: Floats,
+    losses: tuple[Floats, Floats],
     settings: Settings,
 ) -> Example:
-    """Tabulate features and losses of (n, N, 3) particles; number 0 is the true plane."""
+    """Tabulate the features of (n, N, 3) particles; number 0 is the true plane.
+
+    The losses are those of the particles and labels with ground truth.
+    """
     model, kept = settings.model, truth.kept
     segments, edges = kept.segments, kept.edge_numbers
     particles = np.ascontiguousarray(particles)
     tables = potentials.compatibility_cost(regions, particles, model)[edges]
-    losses = particle_losses(
-        settings.learning.loss,
-        truth.pixels,
-        segments,
-        regions.size[segments],
-        particles[segments],
-        model.truncation,
-    )
     return Example(
         name=name,
         edges=kept.edges,
@@ -191,6 +171,7 @@ def tabulate(
         col=potentials.colour_cost(regions, model)[edges],
         vis=visibility_cost(regions, observations, particles)[segments],
         pho=photometric_cost(regions, observations, particles)[segments],
-        losses=settings.learning.loss_scale * losses,
+        losses=losses[0],
+        label_losses=losses[1],
         labels=truth.labels,
     )

@@ -20,21 +20,24 @@ from slanted.learning.owner import (
     Loaded,
     evaluate_images,
     forget_images,
-    load_frame,
-    measure_frame,
+    load_image,
+    measure_image,
+    measure_loss,
     read_messages,
+    redraw_images,
+    search_images,
     write_messages,
 )
 from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
-    from slanted.evaluation.datasets import Frame
+    from slanted.learning.sources import Source
     from slanted.runtime.workers import Backend, Ended, Task
     from slanted.settings import Settings
 
 
 class Images:
-    """Frames, spread over the owners of a backend.
+    """Pairs, spread over the owners of a backend.
 
     Parameters
     ----------
@@ -53,15 +56,15 @@ class Images:
 
     def load(
         self,
-        frames: Sequence[Frame],
+        sources: Sequence[Source],
         settings: Settings,
         progress: Callable[[str], None] | None = None,
     ) -> list[Loaded]:
-        """Make an example of every frame."""
-        for number in range(len(frames)):
+        """Make an example of every pair."""
+        for number in range(len(sources)):
             self._numbers[number % self._backend.owners].append(number)
         calls = (
-            (owner, load_frame, (self._runs[owner], number, frames[number], settings))
+            (owner, load_image, (self._runs[owner], number, sources[number], settings))
             for owner, number in self._placed()
         )
         loaded = []
@@ -69,7 +72,7 @@ class Images:
             loaded.append(found)
             if progress is not None:
                 progress(
-                    f"{len(loaded)}/{len(frames)} {found.name}: {found.segments_with_truth} of "
+                    f"{len(loaded)}/{len(sources)} {found.name}: {found.segments_with_truth} of "
                     f"{found.segments} segments have ground truth"
                 )
         return loaded
@@ -97,6 +100,14 @@ class Images:
             sum(share.sweeps for share in shares),
         )
 
+    def search(self, weights: Floats, threads: int | None) -> float:
+        """Run inference on all images with other weights, and return the sum of its task losses."""
+        return fsum(self._ask_all(search_images, np.asarray(weights), threads))
+
+    def redraw(self, *, in_reach: bool) -> None:
+        """Draw all particles again, with the latest solutions and perhaps targets within reach."""
+        self._ask_all(redraw_images, in_reach)
+
     def messages(self) -> list[dict[str, Floats]]:
         """Return the messages of all images."""
         return self._ask_all(read_messages)
@@ -108,14 +119,22 @@ class Images:
             list(self._ask([(owner, write_messages, arguments)]))  # one at a time: they are large
 
     def measure(
-        self, frames: Sequence[Frame], settings: Settings, weights: Floats
+        self, sources: Sequence[Source], settings: Settings, weights: Floats
     ) -> list[dict[str, float]]:
-        """Return the metrics of each frame with the given weights."""
+        """Return the metrics of each pair with the given weights."""
         calls = (
-            (owner, measure_frame, (frames[number], settings, weights))
+            (owner, measure_image, (sources[number], settings, weights))
             for owner, number in self._placed()
         )
         return list(self._ask(calls))
+
+    def task_loss(self, sources: Sequence[Source], settings: Settings, weights: Floats) -> float:
+        """Return the mean task loss of the whole pipeline over the pairs, per pixel."""
+        calls = (
+            (owner, measure_loss, (sources[number], settings, weights))
+            for owner, number in self._placed()
+        )
+        return fsum(self._ask(calls)) / len(sources)
 
     def close(self) -> None:
         """Free the images, if their owners would keep them after the backend is closed."""

@@ -3,11 +3,12 @@
 A loss is a sum over segments, so that it can be part of the unary costs. The loss of plane y for
 segment i is
 
-    ℓ_i(y) = |S_i| / |S_i ∩ G| · Σ_{p ∈ S_i ∩ G} ℓ(d̂_i(p, y) − d(p)),
+    ℓ_i(y) = n_i / |S_i ∩ G| · Σ_{p ∈ S_i ∩ G} ℓ(d̂_i(p, y) − d(p)),
 
-with G the pixels with ground truth: an estimate over all pixels of the segment. ``l2`` has
-ℓ(e) = min(|e|, K)²; ``out-kpx`` has ℓ(e) = K² if |e| > k, else 0. So a wrong pixel costs at most
-what it can cost in φ_seg.
+with G the pixels with ground truth and n_i the number of pixels that a segment counts for: |S_i|
+times the share of the image's pixels that have a match. ``l2`` has ℓ(e) = min(|e|, K)²; ``out-kpx``
+has ℓ(e) = K² if |e| > k, else 0. So the losses of an image are at most what its matches can cost in
+φ_seg, however few they are.
 
 The paper does not give the scale of its losses (and calls its ℓ2 loss RMS in the text, which is not
 a sum over segments). The scale matters: a loss of 1 per segment is nothing beside costs of
@@ -16,6 +17,8 @@ gives matches little weight and over-smooths (docs/learning.md).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +33,7 @@ LOSS_NAMES = ("l2", *THRESHOLDS)
 
 
 def particle_losses(
-    name: str, pixels: Matches, segments: Ints, sizes: Starts, particles: Floats, K: float
+    name: str, pixels: Matches, segments: Ints, sizes: Floats, particles: Floats, K: float
 ) -> Floats:
     """Return the loss of every particle, (n, N).
 
@@ -43,7 +46,7 @@ def particle_losses(
     segments
         (n,) the segments to compute, each with ground truth.
     sizes
-        (n,) their numbers of pixels.
+        (n,) how many pixels each counts for.
     particles
         (n, N, 3) their planes.
     K
@@ -61,6 +64,14 @@ def particle_losses(
     else:
         raise SettingsError(f"loss: expected one of {', '.join(LOSS_NAMES)}, got {name!r}")
     return np.asarray(sums * (sizes / np.diff(start))[:, None])
+
+
+def map_loss(name: str, disparity: Any, truth: Any, K: float) -> float:
+    """Return the mean loss of a disparity map over the pixels with ground truth."""
+    error = np.abs(disparity - truth)[np.isfinite(truth)]
+    if name == "l2":
+        return float(np.mean(np.minimum(error, K) ** 2))
+    return float(K**2 * np.mean(error > THRESHOLDS[name]))
 
 
 @kernel

@@ -8,7 +8,8 @@ counting numbers c_α = c_i = 1, features φ and task losses ℓ,
 convex in w and λ together [1]_. At ε = 1 it bounds the negative log-likelihood of a conditional
 random field from above, at ε = 0 the structured hinge loss. Sweeps of messages never raise it. At
 *any* messages its gradient in w is φ(gt) − Σ_α E_{b_α} φ with b the beliefs of these messages, so
-sweeps and weight steps may alternate in any way.
+sweeps and weight steps may alternate in any way. Instead of the ground truth, gt may be another
+target; see `slanted.learning.targets`.
 
 References
 ----------
@@ -87,7 +88,7 @@ class ImageObjective:
         self._no_tables = np.empty((len(example.edges), LABELS, 0, 0))
         skeleton = example.graph(np.zeros(len(NAMES)), self._no_tables)
         self._topology = build_topology(skeleton)
-        self._truth = example.truth_features()
+        self._truth = example.target_features()
         self.messages = Messages.zeros(skeleton)
 
     def evaluate(

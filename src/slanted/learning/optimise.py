@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.runtime.arrays import Floats
@@ -77,7 +78,7 @@ class Best:
 
 
 def minimise_lbfgs(
-    function: Function, start: Floats, learned: Floats, *, limit: int, tolerance: float
+    function: Function, start: Floats, learned: NDArray[np.bool_], *, limit: int, tolerance: float
 ) -> Optimum:
     """Minimise by L-BFGS-B [1]_, solving for the messages at every point.
 
@@ -124,7 +125,7 @@ def minimise_lbfgs(
 def minimise_interleaved(
     function: Interleaved,
     start: Floats,
-    learned: Floats,
+    learned: NDArray[np.bool_],
     *,
     sweeps: int,
     limit: int,
@@ -181,7 +182,7 @@ def _armijo(
 
 
 def minimise_subgradient(
-    function: Function, start: Floats, learned: Floats, *, limit: int
+    function: Function, start: Floats, learned: NDArray[np.bool_], *, limit: int
 ) -> Optimum:
     """Minimise by projected sub-gradient steps of falling length, and return the best point.
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
-from slanted.learning.examples import NAMES, Example, build_example
+from slanted.learning.examples import Example
+from slanted.learning.losses import map_loss
 from slanted.learning.objective import ImageObjective, Share, Workspace
+from slanted.learning.training_image import TrainingImage
+from slanted.learning.weights_file import weighed
 from slanted.runtime.arrays import Floats
 from slanted.solver.messages import Messages
 
 if TYPE_CHECKING:
-    from slanted.evaluation.datasets import Frame
+    from slanted.learning.sources import Source, TrainingPair
+    from slanted.result import Result
     from slanted.settings import Settings
 
 Arrays = dict[str, Floats]
@@ -31,6 +35,12 @@ class Loaded:
     """Numbers of segments, and of the segments and boundaries that are learned from."""
     features: tuple[float, ...]
     """φ(gt), in the order of `slanted.learning.examples.NAMES`."""
+    spreads: tuple[float, ...]
+    """`Example.spreads`."""
+    loss_spread: float
+    """Mean task loss of a particle."""
+    loss: float
+    """Task loss of the result with the weights of the settings."""
     errors: dict[str, float]
     """Metrics of the result with the weights of the settings, as `slanted evaluate` gives them."""
 
@@ -39,46 +49,44 @@ class _Images:
     def __init__(self) -> None:
         self.workspace = Workspace()
         self.objectives: dict[int, ImageObjective] = {}
+        self.images: dict[int, TrainingImage] = {}
 
 
 _runs: dict[str, _Images] = {}
 
 
-def load_frame(run: str, number: int, frame: Frame, settings: Settings) -> Loaded:
-    """Estimate a frame with the weights of the settings, and keep an example made from it.
+def load_image(run: str, number: int, source: Source, settings: Settings) -> Loaded:
+    """Estimate a pair with the weights of the settings, and keep an example made from it.
 
     Raises
     ------
     InputError
-        If the frame or its ground truth cannot be used; the message starts with its name.
+        If the pair or its ground truth cannot be used; the message starts with its name.
     """
     from slanted.evaluation.metrics import evaluate
-    from slanted.io import read_image
-    from slanted.pipeline import estimate
     from slanted.runtime.threads import thread_limit
 
-    truth, visible = frame.load_ground_truth()
-    left = read_image(frame.left)
+    pair = source.load()
     try:
-        if truth.shape != left.shape[:2]:
-            raise InputError(
-                f"ground truth: expected the size of the left image, {left.shape[1]}×"
-                f"{left.shape[0]}, got {truth.shape[1]}×{truth.shape[0]} ({frame.ground_truth}); "
-                "use files of one resolution"
-            )
-        result = estimate(left, read_image(frame.right), settings)
+        result = _estimate(pair, settings)
         with thread_limit(settings.threads):
-            example = build_example(frame.name, result, truth, settings)
+            labels = pair.labels_in(result.regions)
+            image = TrainingImage(source.name, result, pair.truth, settings, labels)
+            example = image.example()
     except InputError as error:
-        raise InputError(f"{frame.name}: {error}") from error
+        raise InputError(f"{source.name}: {error}") from error
     add_example(run, number, example)
+    _runs[run].images[number] = image
     return Loaded(
-        name=frame.name,
+        name=source.name,
         segments=result.regions.count,
         segments_with_truth=len(example.seg),
         edges=len(example.edges),
         features=tuple(example.truth_features().tolist()),
-        errors=evaluate(result.disparity, truth, ground_truth_noc=visible),
+        spreads=tuple(example.spreads().tolist()),
+        loss_spread=float(example.losses.mean()),
+        loss=image.task_loss(),
+        errors=evaluate(result.disparity, pair.truth, ground_truth_noc=pair.visible),
     )
 
 
@@ -115,17 +123,51 @@ def write_messages(run: str, number: int, arrays: Arrays) -> None:
     objective.messages = Messages(**arrays).copy()
 
 
-def measure_frame(frame: Frame, settings: Settings, weights: Floats) -> dict[str, float]:
-    """Return the metrics of a frame with other weights."""
+def search_images(
+    run: str, numbers: list[int], weights: Floats, threads: int | None
+) -> list[float]:
+    """Run inference on some images with other weights, and return its task losses."""
+    from slanted.runtime.threads import thread_limit
+
+    losses = []
+    with thread_limit(threads):
+        for number in numbers:
+            _objective(run, number)  # or say that it is gone
+            image = _runs[run].images[number]
+            image.search(weights)
+            losses.append(image.task_loss())
+    return losses
+
+
+def redraw_images(run: str, numbers: list[int], in_reach: bool) -> list[None]:
+    """Draw the particles of some images again, with the latest solutions; messages start at 0."""
+    for number in numbers:
+        add_example(run, number, _runs[run].images[number].example(in_reach=in_reach))
+    return [None] * len(numbers)
+
+
+def measure_image(source: Source, settings: Settings, weights: Floats) -> dict[str, float]:
+    """Return the metrics of a pair with other weights."""
     from slanted.evaluation.metrics import evaluate
-    from slanted.io import read_image
+
+    pair = source.load()
+    result = _estimate(pair, weighed(settings, weights))
+    return evaluate(result.disparity, pair.truth, ground_truth_noc=pair.visible)
+
+
+def measure_loss(source: Source, settings: Settings, weights: Floats) -> float:
+    """Return the task loss of the whole pipeline on a pair, per pixel, with other weights."""
+    pair = source.load()
+    result = _estimate(pair, weighed(settings, weights))
+    return map_loss(settings.learning.loss, result.disparity, pair.truth, settings.model.truncation)
+
+
+def _estimate(pair: TrainingPair, settings: Settings) -> Result:
     from slanted.pipeline import estimate
 
-    chosen = replace(settings.model.weights, **dict(zip(NAMES, map(float, weights), strict=True)))
-    settings = replace(settings, model=replace(settings.model, weights=chosen))
-    truth, visible = frame.load_ground_truth()
-    result = estimate(read_image(frame.left), read_image(frame.right), settings)
-    return evaluate(result.disparity, truth, ground_truth_noc=visible)
+    return estimate(
+        pair.left, pair.right, settings, disparity=pair.disparity, segments=pair.segments
+    )
 
 
 def forget_images(run: str) -> None:

@@ -1,28 +1,48 @@
 """The objective over all images, evaluated where the images are and recorded step by step.
 
-    F(v) = Σ_s f_s(v / scale) + C/2 |v|²,
+    F(v) = Σ_s f_s(v · units) + regulariser/2 |v|²,
 
-with f_s as in `slanted.learning.objective`. The sum over images is not divided by their number, so
-that C = number of images, as in the paper, weighs the mean loss against ½ |v|². The scaled weights
-v = w · scale bring features that are sums over pixels to the size of the other features. The
-regulariser acts on the scaled weights.
+with f_s as in `slanted.learning.objective`. The sum over images is not divided by their number.
+The optimiser sees scaled weights v, w = v · units; `Units` are found from the data.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.learning.checkpoint import Checkpoint, Evaluation
 from slanted.learning.images import Images
+from slanted.learning.owner import Loaded
 from slanted.runtime.arrays import Floats
 
-SCALES = np.array([50.0, 50.0, 1.0, 1.0, 1.0, 1.0, 50.0, 1.0])
-"""Scales of seg, bdy1, bdy2, jct, crs, col, vis and pho."""
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Scales of weights and of the regulariser, so that neither depends on the units of features.
+
+    At v_k = 1, potential k varies among the particles of a segment as much as their task loss.
+    """
+
+    weights: Floats
+    """(8,) the weights at v = 1."""
+    loss: float
+    """Mean task loss of a particle, at least 1, the scale of the entropy at ε = 1."""
+    varies: NDArray[np.bool_]
+    """(8,) which features differ among particles or labels at all."""
+
+    @classmethod
+    def of(cls, loaded: Sequence[Loaded]) -> Units:
+        """Return the units of some images: means over them."""
+        spreads = np.mean([image.spreads for image in loaded], axis=0)
+        loss = max(1.0, float(np.mean([image.loss_spread for image in loaded])))
+        varies = spreads > 0
+        return cls(loss / np.where(varies, spreads, 1.0), loss, varies)
 
 
 @dataclass(frozen=True)
@@ -35,7 +55,7 @@ class Step:
     evaluation: Evaluation
     """The evaluation."""
     lowest: float
-    """Lowest value so far."""
+    """Lowest value of the round so far."""
     gradient_norm: float
     """Norm of the projected gradient; 0 at the minimum."""
     seconds_left: float
@@ -51,8 +71,10 @@ class Training:
         The images whose f_s add up to F.
     checkpoint
         Where to record; None records nothing.
-    C
-        Weight of the regulariser.
+    units
+        (8,) the weights at v = 1.
+    regulariser
+        Factor of ½ |v|².
     tolerance
         Relative rise of the dual at which sweeps stop.
     most
@@ -66,19 +88,22 @@ class Training:
         images: Images,
         checkpoint: Checkpoint | None,
         *,
-        C: float,
+        units: Floats,
+        regulariser: float,
         tolerance: float,
         most: int,
         progress: Callable[[Step], None] | None = None,
     ) -> None:
         self._images = images
         self._checkpoint = checkpoint
-        self._C = C
+        self._units = units
+        self._regulariser = regulariser
         self._tolerance = tolerance
         self._most = most
         self._progress = progress
         self._recorded = checkpoint.load() if checkpoint is not None else []
         self._stale = bool(self._recorded)
+        self._round_start = 0
         self.evaluations: list[Evaluation] = []
 
     @property
@@ -116,10 +141,10 @@ class Training:
     def _evaluate(self, weights: Floats, epsilon: float, sweeps: int) -> Evaluation:
         start = time.perf_counter()
         value, gradient, _, done = self._images.evaluate(
-            weights / SCALES, epsilon, sweeps, self._tolerance
+            weights * self._units, epsilon, sweeps, self._tolerance
         )
-        value += 0.5 * self._C * float(weights @ weights)
-        gradient = gradient / SCALES + self._C * weights
+        value += 0.5 * self._regulariser * float(weights @ weights)
+        gradient = gradient * self._units + self._regulariser * weights
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             raise InputError(
                 f"objective: expected a number at step {len(self.evaluations) + 1}, got {value} "
@@ -137,6 +162,13 @@ class Training:
             self._images.restore(self._checkpoint.load_messages(self._images.count))
         self._stale = False
 
+    def redraw(self, *, in_reach: bool) -> None:
+        """Start a round: draw the particles again, with messages of 0."""
+        self._images.redraw(in_reach=in_reach)
+        self._round_start = len(self.evaluations)
+        if self._round_start == len(self._recorded):
+            self._stale = False  # the recorded messages are those of the round before
+
     def _tell(self) -> None:
         if self._progress is None:
             return
@@ -149,7 +181,7 @@ class Training:
                 number=len(self.evaluations),
                 most=self._most,
                 evaluation=now,
-                lowest=min(row.value for row in self.evaluations),
+                lowest=min(row.value for row in self.evaluations[self._round_start :]),
                 gradient_norm=float(np.linalg.norm(possible)),
                 seconds_left=float(seconds) * max(self._most - len(self.evaluations), 0),
             )

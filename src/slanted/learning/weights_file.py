@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from slanted.learning.examples import NAMES
 from slanted.runtime.arrays import Floats
 from slanted.settings.fields import toml_value
 from slanted.settings.tree import ORIGIN
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
 
 HEAD = """\
 # Weights learned by `slanted learn`, for --settings. The least energy does not depend on their
@@ -27,6 +31,18 @@ def normalised(weights: Floats) -> Floats:
     if len(above) == 0:
         raise InputError("weights: expected one above zero, got none; learn them again")
     return np.asarray(weights / weights[above[0]])
+
+
+def weights_in(settings: Settings) -> Floats:
+    """Return the weights of settings, in the order of `slanted.learning.examples.NAMES`."""
+    return np.array([getattr(settings.model.weights, name) for name in NAMES])
+
+
+def weighed(settings: Settings, weights: Floats) -> Settings:
+    """Return settings with other weights, in the order of `slanted.learning.examples.NAMES`."""
+    named = dict(zip(NAMES, map(float, weights), strict=True))
+    chosen = replace(settings.model.weights, **named)
+    return replace(settings, model=replace(settings.model, weights=chosen))
 
 
 def write_weights(path: Path, weights: Floats, origin: Mapping[str, Any]) -> None:

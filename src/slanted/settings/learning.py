@@ -18,14 +18,20 @@ class LearningSettings(Section):
         "The objective is that of a conditional random field at 1, of a structural support vector "
         "machine at 0.")
     C: float | None = setting(None, symbol="C", kind=float, low=0.0, doc=
-        "The regulariser is C/2 |w|² beside a sum over images; auto is the number of images.")
+        "The regulariser is C/2 |w|² beside a sum over images, with weights in units that the data "
+        "give; auto is the number of images.")
     loss: str = setting("l2", choices=("l2", "out-2px", "out-3px", "out-4px", "out-5px"), doc=
         "With `l2` the task loss of a pixel is its squared error, at most K²; with `out-3px` it is "
         "K² if the error exceeds 3 px and 0 if not.")
     loss_scale: float = setting(1.0, low=0.0, doc=
-        "The task loss is multiplied by this; 0 is maximum likelihood.")
+        "The task loss, whose sum is at most that of φ_seg, is multiplied by this; 0 is maximum "
+        "likelihood.")
+    rounds: int = setting(4, low=1, high=100, doc=
+        "Weights are learned at most this many times, each time with the planes that inference "
+        "found with the last weights among the particles.")
     particles: int = setting(30, low=2, high=200, doc=
-        "Each segment has this many planes, including its ground truth and its local fit.")
+        "Each segment has this many planes, including its ground truth, its local fit and the "
+        "solutions of the last rounds.")
     proposals: str = setting("mixture", choices=PROPOSALS, doc=
         "The other planes are drawn as with `inference.proposals`. They must include wrong planes "
         "that agree with their neighbours; otherwise nothing counts against smoothing.")
@@ -36,7 +42,7 @@ class LearningSettings(Section):
         "`lbfgs` solves for the messages of all weights it tries; `interleaved` changes the "
         "weights after every few sweeps.")
     max_steps: int = setting(60, low=1, high=100_000, doc=
-        "The objective is evaluated at most this many times.")
+        "The objective is evaluated at most this many times a round.")
     max_sweeps: int = setting(25, low=1, high=100_000, doc=
         "An evaluation makes at most this many sweeps.")
     inner_tolerance: float = setting(1e-7, low=0.0, doc=

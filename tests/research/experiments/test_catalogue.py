@@ -13,7 +13,7 @@ from slanted.cli import main
 from slanted.errors import InputError
 from slanted.research.experiments import comparisons, paper
 from slanted.research.experiments.catalogue import MODULES, run_experiment
-from slanted.research.experiments.data import KITTI, METRICS, VALIDATION
+from slanted.research.experiments.data import KITTI, METRICS, VALIDATION, Context
 from slanted.research.experiments.model import entropy, mean_distance
 from slanted.settings import Settings
 
@@ -135,20 +135,45 @@ def test_colour_statistics_by_hand():
     assert np.isnan(mean_distance(np.zeros(20)))
 
 
-def test_noise_chooses_weights_and_measures(context, monkeypatch):
+def test_noise_learns_weights_and_measures(context, monkeypatch):
     from slanted.research.experiments import noise
 
     monkeypatch.setattr(noise, "SIGMAS", (0.0, 5.0))
-    monkeypatch.setattr(noise, "WEIGHTS", (1, 3))
     monkeypatch.setattr(paper, "NOISE", {s: paper.NOISE[s] for s in (0.0, 5.0)})
     outcome = run_experiment("noise", replace(context, limit=1))
     table = outcome.tables["synthetic"]
     assert [row.name for row in table.rows] == ["0", "0, in the paper", "5", "5, in the paper"]
     assert table.cell("0", "RMS of the oracle") < 0.01
     assert table.cell("5", "RMS of local fits") > table.cell("0", "RMS of local fits")
-    (finding,) = outcome.findings
-    better = table.cell("5", "RMS") < table.cell("5", "RMS of local fits")
-    assert finding.holds is better
+    assert table.cell("0", "wrong with the true planes") < 2
+    ahead, as_printed = outcome.findings
+    assert ahead.holds is (table.cell("5", "RMS") < table.cell("5", "RMS of local fits"))
+    errors = {sigma: table.cell(f"{sigma:g}", "RMS") for sigma in paper.NOISE}
+    assert as_printed.holds is all(errors[s] <= rms for s, (rms, _) in paper.NOISE.items())
+
+
+def test_training_sizes_go_on_with_the_split_train_more(small_kitti, context, monkeypatch):
+    from slanted.research.experiments import learning
+
+    monkeypatch.setattr(learning, "SIZES", (1, 3))
+    folder = small_kitti(validation=1, train=2, train_more=2)
+    asked = []
+
+    class StoppedError(Exception):
+        pass
+
+    def measure(self, jobs):
+        asked.extend(jobs)
+        raise StoppedError
+
+    monkeypatch.setattr(Context, "measure", measure)
+    names = [f"00000{k}_10" for k in range(1, 5)]  # frame 0 is the validation's
+    for limit, sizes in ((None, [1, 3]), (2, [1, 2])):
+        asked.clear()
+        with pytest.raises(StoppedError):
+            run_experiment("training-size", replace(context, data={KITTI: folder}, limit=limit))
+        assert [[f.name for f in job.frames] for job in asked] == [names[:n] for n in sizes]
+        assert {job.settings.learning.rounds for job in asked} == {1 if limit else 4}
 
 
 def test_the_papers_tables_fit():

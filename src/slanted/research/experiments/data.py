@@ -48,6 +48,7 @@ class Part:
 
 
 VALIDATION, TEST = Part(KITTI, "validation"), Part(MIDDLEBURY, "test")
+TRAINING_MORE = Part(KITTI, "train_more")
 TRAINING, MIDDLEBURY_TRAINING = Part(KITTI, "train"), Part(MIDDLEBURY, "train")
 
 

@@ -13,6 +13,7 @@ from slanted.research.experiments.data import (
     METRIC,
     METRICS,
     TRAINING,
+    TRAINING_MORE,
     VALIDATION,
     Context,
 )
@@ -24,15 +25,19 @@ from slanted.research.experiments.plans import Entry, Plan, run_plan
 from slanted.research.experiments.tables import Row, Table
 
 if TYPE_CHECKING:
+    from slanted.evaluation.datasets import Frame
     from slanted.research.experiments.measurements import Scores
     from slanted.settings import Settings
 
 HAND_SET = {"seg": 1.0, "bdy1": 1.0, "bdy2": 100.0, "jct": 30.0, "crs": 30.0, "col": 20.0}
 """Where learning starts: the weights of preset ``paper`` before they were learned."""
-FEW = 5
-"""Training images for ε and loss, since ε = 0 takes many steps."""
-QUICK_STEPS = 15
-"""Most evaluations of learning in a quick pass on few images."""
+IMAGES = 10
+"""Training images for ε and loss, as in the paper."""
+SIZES = (1, 5, 10, 20)
+"""Numbers of training images; those after the tenth are of the split train_more."""
+QUICK_STEPS, QUICK_PARTICLES = 8, 10
+"""Most evaluations of a round, and most particles, in a quick pass; it has one round with each kind
+of target."""
 UNIT, HAND = "all weights 1", "weights set by hand"
 
 
@@ -43,7 +48,7 @@ def training_size(context: Context) -> Outcome:
             "training-size",
             "Error against the number of training images, beside weights that were not learned; "
             "preset paper otherwise.",
-            {str(n): (n, start()) for n in (1, 5, 10)},
+            {str(n): (n, start()) for n in SIZES},
             {str(n): figures for n, figures in paper.TRAINING_SIZE.items()},
             Claim("One training image is enough.", findings.one_image_suffices),
             {UNIT: weighed(dict.fromkeys(HAND_SET, 1.0)), HAND: weighed(HAND_SET)},
@@ -59,9 +64,9 @@ def epsilon(context: Context) -> Outcome:
     return _learn_and_measure(
         Study(
             "epsilon",
-            f"ε = 0 is a structural SVM, 1 a CRF; learned from at most {FEW} images, where the "
-            "paper has 10; preset paper otherwise.",
-            {f"ε = {e:g}": (FEW, start(learning__epsilon=e)) for e in (0.0, 0.5, 1.0)},
+            f"ε = 0 is a structural SVM, 1 a CRF; learned from {IMAGES} images; preset paper "
+            "otherwise.",
+            {f"ε = {e:g}": (IMAGES, start(learning__epsilon=e)) for e in (0.0, 0.5, 1.0)},
             {f"ε = {e:g}": figures for e, figures in paper.EPSILON.items()},
             Claim("ε matters no more than in the paper.", rule),
         ),
@@ -74,9 +79,8 @@ def loss(context: Context) -> Outcome:
     return _learn_and_measure(
         Study(
             "loss",
-            f"Which task loss is learned with, from at most {FEW} images, where the paper has 10; "
-            "preset paper otherwise.",
-            {name: (FEW, start(learning__loss=name)) for name in paper.LOSS},
+            f"Which task loss is learned with, from {IMAGES} images; preset paper otherwise.",
+            {name: (IMAGES, start(learning__loss=name)) for name in paper.LOSS},
             paper.LOSS,
             Claim("The loss matters little.", findings.little_difference(findings.LITTLE)),
         ),
@@ -117,14 +121,11 @@ def _learn_and_measure(study: Study, context: Context) -> Outcome:
 
     A row that would learn from the same frames as another, because there are no more, is left out.
     """
-    frames, missing = context.frames(TRAINING)
+    frames, missing = _training_frames(context, max(n for n, _ in study.wanted.values()))
     jobs: dict[str, LearningJob] = {}
     for row, (count, settings) in study.wanted.items():
-        steps = settings.learning.max_steps
-        if context.limit is not None:
-            steps = min(steps, QUICK_STEPS)
-        limited = settings.with_text({"learning.max_steps": str(steps)})
-        job = LearningJob(tuple(frames[:count]), limited, context.folder / "checkpoints")
+        checkpoints = context.folder / "checkpoints"
+        job = LearningJob(tuple(frames[:count]), limited(settings, context), checkpoints)
         if frames and job not in jobs.values():
             jobs[row] = job
     measured = context.measure(list(jobs.values()))
@@ -154,10 +155,36 @@ def _learn_and_measure(study: Study, context: Context) -> Outcome:
     return replace(outcome, tables=tables, missing=(*dict.fromkeys(missing), *outcome.missing))
 
 
+def _training_frames(context: Context, most: int) -> tuple[list[Frame], list[str]]:
+    """Return frames of train, and of train_more if that has too few, and what is missing."""
+    frames, missing = context.frames(TRAINING)
+    if len(frames) < min(most, context.limit or most):
+        more, gone = context.frames(TRAINING_MORE)
+        frames, missing = [*frames, *more], [*missing, *gone]
+    return frames[: context.limit], missing
+
+
+def limited(settings: Settings, context: Context) -> Settings:
+    """Return settings that learn less thoroughly in a quick pass."""
+    if context.limit is None:
+        return settings
+    learning = settings.learning
+    few = replace(
+        learning,
+        max_steps=min(learning.max_steps, QUICK_STEPS),
+        particles=min(learning.particles, QUICK_PARTICLES),
+        rounds=1,
+    )
+    return replace(settings, learning=few)
+
+
 def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
     columns = (*HAND_SET, "evaluations", "seconds")
     rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
     notes = ["Evaluations of the objective, and seconds with one thread."]
     if context.limit is not None:
-        notes.append(f"In a quick pass at most {QUICK_STEPS} evaluations, twice for ε = 0.")
+        notes.append(
+            f"In a quick pass at most {QUICK_STEPS} evaluations a round, twice for ε = 0, and "
+            f"{QUICK_PARTICLES} particles."
+        )
     return Table("Weights that were learned", columns, rows, tuple(notes))

@@ -11,7 +11,9 @@ from slanted.output.charts import Chart, Series
 from slanted.research.experiments import paper
 from slanted.research.experiments.comparisons import changed
 from slanted.research.experiments.data import Context
-from slanted.research.experiments.jobs.noise import NoiseJob
+from slanted.research.experiments.jobs.learning import LearningJob
+from slanted.research.experiments.jobs.noise import NoiseJob, NoisySource
+from slanted.research.experiments.learning import HAND_SET, limited
 from slanted.research.experiments.measurements import problems_of
 from slanted.research.experiments.outcome import Finding, Outcome
 from slanted.research.experiments.plans import IN_PAPER
@@ -23,65 +25,82 @@ if TYPE_CHECKING:
 SIGMAS = tuple(paper.NOISE)
 TRAIN, TEST = 10, 90
 """Numbers of scenes, as in the paper."""
-TRAIN_SEED, TEST_SEED = 1, 0
-WEIGHTS = (1, 2, 3, 5, 8)
-"""Weights of bdy2, jct, crs and col to choose from; seg and bdy1 keep those of preset paper."""
-COLUMNS = ("local fit", "ours", "oracle", "wrong", "flattened")
+TRAIN_SEED, TEST_SEED = 1, 2
+"""Seeds of the scenes. Some of those of seed 0 were in view when λ_hinge and the loss of labels were
+chosen, so that they test nothing any more."""
+LAMBDA_HINGE = 0.03
+"""The creases of our scenes bend by as little as 0.03 px/px. With the true planes of the training
+scenes, the paper's λ_hinge = 3 mistakes 2.9 % of all boundaries, 0.1 mistakes 0.19 %, this 0.07 %.
+"""
+COLUMNS = ("local fit", "ours", "oracle", "wrong", "limit", "flattened")
+SHOWS = "Errors and wrong boundary labels against Gaussian noise on a few matches a boundary."
 
 
 def noise(context: Context) -> Outcome:
-    """Choose weights on the training scenes, and measure the test scenes.
-
-    The weights are the best of a short list by the mean RMS over all σ, instead of learned ones.
-    """
+    """Learn weights on the training scenes, and measure the test scenes."""
     train, test = (min(n, context.limit or n) for n in (TRAIN, TEST))
-    trained, problems = _means(context, train, TRAIN_SEED, WEIGHTS)
-    errors = {w: np.mean([trained[w, sigma]["ours"] for sigma in SIGMAS]) for w in WEIGHTS}
-    weight = min(WEIGHTS, key=lambda w: errors[w])
-    tested, more = _means(context, test, TEST_SEED, (weight,))
-    found = {sigma: tested[weight, sigma] for sigma in SIGMAS}
+    learning = learning_job(context, train)
+    (learned,) = context.measure([learning])
+    if learned.problem:
+        return Outcome("noise", SHOWS, missing=tuple(problems_of([learning], [learned])))
+    weights = {name: learned.scores[name] for name in HAND_SET}
+    found, missing = _means(context, test, settings_for(weights))
     rows = []
     for sigma, (rms, wrong) in paper.NOISE.items():
         rows.append(Row(f"{sigma:g}", tuple(found[sigma][name] for name in COLUMNS)))
-        rows.append(Row(f"{sigma:g}{IN_PAPER}", (None, rms, None, wrong, None), quoted=True))
+        rows.append(Row(f"{sigma:g}{IN_PAPER}", (None, rms, None, wrong, None, None), quoted=True))
+    named = ", ".join(f"{name} {weight:.3g}" for name, weight in weights.items())
     table = Table(
         f"Means over {plural(test, 'scene')} of 320×240 pixels",
         ("RMS of local fits", "RMS", "RMS of the oracle", "wrong boundaries, %",
-         "hinges taken for coplanar"),
+         "wrong with the true planes", "hinges taken for coplanar"),
         tuple(rows),
         (
-            f"Rows are σ in pixels. Weights of bdy2, jct, crs and col: {weight}, chosen on "
-            f"{plural(train, 'other scene')}; the paper learns them, and its scenes are not "
-            "available.",
+            f"Rows are σ in pixels. Weights learned from {plural(train, 'other scene')}, with each "
+            f"σ in turn: {named}. λ_hinge is {LAMBDA_HINGE:g}, since creases bend by as little as "
+            "0.03 px/px; the paper's scenes are not available.",
         ),
     )  # fmt: skip
     return Outcome(
         "noise",
-        "Errors and wrong boundary labels against Gaussian noise on a few matches a boundary.",
+        SHOWS,
         {"synthetic": table},
         {"synthetic": _chart(found)},
-        findings=(_finding(found),),
-        missing=(*problems, *more),
+        findings=(_ahead_of_fits(found), _as_good_as_printed(found)),
+        missing=tuple(missing),
     )
 
 
-def settings_for(weight: float) -> Settings:
-    """Return settings with one weight for all potentials that are not sums over pixels."""
-    weights = {f"model__weights__{name}": float(weight) for name in ("bdy2", "jct", "crs", "col")}
-    return changed("paper", inference__proposals="mixture", inference__sweeps=50, **weights)
+def learning_job(context: Context, count: int) -> LearningJob:
+    """Return the job that learns the weights of all σ from some scenes, starting at 1."""
+    scenes = tuple(NoisySource(TRAIN_SEED, k, SIGMAS[k % len(SIGMAS)]) for k in range(count))
+    settings = limited(settings_for(dict.fromkeys(HAND_SET, 1.0)), context)
+    return LearningJob(scenes, settings, context.folder / "checkpoints")
+
+
+def settings_for(weights: dict[str, float]) -> Settings:
+    """Return the settings of the experiment with some weights."""
+    named = {f"model__weights__{name}": weight for name, weight in weights.items()}
+    return changed(
+        "paper",
+        inference__proposals="mixture",
+        inference__sweeps=50,
+        inference__pooled_fit=0.0,  # no segment here has few matches
+        model__lambda_hinge=LAMBDA_HINGE,
+        **named,
+    )
 
 
 def _means(
-    context: Context, count: int, seed: int, weights: tuple[int, ...]
-) -> tuple[dict[tuple[int, float], dict[str, float]], list[str]]:
-    """Return the means over scenes by weight and σ, and what could not be measured."""
-    places = [(weight, sigma) for weight in weights for sigma in SIGMAS]
-    jobs = [NoiseJob(seed, k, s, settings_for(w)) for w, s in places for k in range(count)]
+    context: Context, count: int, settings: Settings
+) -> tuple[dict[float, dict[str, float]], list[str]]:
+    """Return the means over the test scenes by σ, and what could not be measured."""
+    jobs = [NoiseJob(TEST_SEED, k, sigma, settings) for sigma in SIGMAS for k in range(count)]
     measured = context.measure(jobs)
     means = {}
-    for n, place in enumerate(places):
+    for n, sigma in enumerate(SIGMAS):
         scenes = [m.scores for m in measured[n * count : (n + 1) * count] if not m.problem]
-        means[place] = {
+        means[sigma] = {
             name: float(np.mean([s[name] for s in scenes])) if scenes else np.nan
             for name in COLUMNS
         }
@@ -95,10 +114,18 @@ def _chart(found: dict[float, dict[str, float]]) -> Chart:
     return Chart("noise: RMS error", "σ of the noise, pixels", "pixels", tuple(series))
 
 
-def _finding(found: dict[float, dict[str, float]]) -> Finding:
+def _ahead_of_fits(found: dict[float, dict[str, float]]) -> Finding:
     noisy = [found[sigma] for sigma in SIGMAS if sigma]
     ours, fits = ([means[name] for means in noisy] for name in ("ours", "local fit"))
     holds = all(a < b for a, b in zip(ours, fits, strict=True))
     text = ", ".join(f"{a:.2f} and {b:.2f}" for a, b in zip(ours, fits, strict=True))
     statement = "Wherever there is noise, the model is ahead of the local fits."
     return Finding(statement, holds, f"RMS of ours and of local fits: {text}")
+
+
+def _as_good_as_printed(found: dict[float, dict[str, float]]) -> Finding:
+    """Compare with the paper's own figures, those of its scenes."""
+    errors = [(found[s]["ours"], paper.NOISE[s][0]) for s in SIGMAS]
+    text = ", ".join(f"{a:.2f} and {b:.2f}" for a, b in errors)
+    statement = "At every σ, the RMS error is at most the paper's on its own scenes."
+    return Finding(statement, all(a <= b for a, b in errors), f"RMS of ours and printed: {text}")

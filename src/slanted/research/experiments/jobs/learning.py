@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slanted.errors import plural
-from slanted.io.files import digest
-from slanted.research.experiments.jobs.frames import frame_digests, settings_text
+from slanted.research.experiments.jobs.frames import settings_text
 from slanted.research.experiments.measurements import Scores, key_of
 
 if TYPE_CHECKING:
     from slanted.evaluation.datasets import Frame
+    from slanted.learning.sources import Source
     from slanted.settings import Settings
 
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class LearningJob:
     """Weights learned from some frames."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[Frame | Source, ...]
     settings: Settings
     checkpoints: Path = field(compare=False)  # the folder from which a stopped run continues
 
@@ -33,8 +33,10 @@ class LearningJob:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return digests of the files, and the settings."""
-        contents = [digest(*frame_digests(frame)) for frame in self.frames]
+        """Return digests of the frames, and the settings."""
+        from slanted.learning.sources import as_source
+
+        contents = [as_source(frame).digest() for frame in self.frames]
         return *contents, settings_text(self.settings)
 
     def run(self) -> Scores:

@@ -5,11 +5,49 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from slanted.research.experiments.jobs.frames import settings_text
 from slanted.research.experiments.measurements import Scores
 
 if TYPE_CHECKING:
+    from slanted.learning.sources import TrainingPair
     from slanted.settings import Settings
+
+
+@dataclass(frozen=True)
+class NoisySource:
+    """Scene `number` of a seed, to learn from, with its exact labels."""
+
+    seed: int
+    number: int
+    sigma: float  # of the noise, in pixels
+
+    @property
+    def name(self) -> str:
+        """Return the noise and the scene."""
+        return f"σ = {self.sigma:g}, scene {self.number} of seed {self.seed}"
+
+    def digest(self) -> str:
+        """Return the name, on which all depends."""
+        return self.name
+
+    def load(self) -> TrainingPair:
+        """Make the scene."""
+        from slanted.learning.sources import TrainingPair
+        from slanted.synthetic import noisy_scene
+
+        noisy = noisy_scene(self.sigma, self.seed, self.number)
+        scene = noisy.scene
+        return TrainingPair(
+            scene.left,
+            scene.right,
+            scene.disparity,
+            disparity=noisy.disparity,
+            segments=scene.segments,
+            edges=scene.edges,
+            labels=scene.labels.astype(np.int32),
+        )
 
 
 @dataclass(frozen=True)
@@ -24,7 +62,7 @@ class NoiseJob:
     @property
     def name(self) -> str:
         """Return the noise and the scene."""
-        return f"σ = {self.sigma:g}, scene {self.number} of seed {self.seed}"
+        return NoisySource(self.seed, self.number, self.sigma).name
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -33,13 +71,17 @@ class NoiseJob:
         return *scene, settings_text(self.settings)
 
     def run(self) -> Scores:
-        """Return RMS errors in pixels, and wrong boundary labels in percent."""
+        """Return RMS errors in pixels, and wrong boundary labels in percent.
+
+        ``limit`` are the wrong labels with the true planes: no weights can tell these boundaries.
+        """
         from slanted.boundary_label import BoundaryLabel
         from slanted.evaluation.metrics import evaluate
         from slanted.evaluation.oracle import oracle_disparity
         from slanted.inference.pcbp import infer
         from slanted.inference.terms import WholeImage
         from slanted.model.drawing import draw_disparity
+        from slanted.model.energy import cheapest_labels
         from slanted.model.evidence import Evidence
         from slanted.regions import build_regions
         from slanted.runtime.threads import thread_limit
@@ -55,7 +97,9 @@ class NoiseJob:
                 "ours": draw_disparity(regions, found.planes),
                 "oracle": oracle_disparity(scene.segments, scene.disparity),
             }
+            limit = cheapest_labels(regions, scene.planes, self.settings.model) != scene.labels
         wrong = found.labels != scene.labels
         flattened = (scene.labels == BoundaryLabel.HINGE) & (found.labels == BoundaryLabel.COPLANAR)
         errors = {name: evaluate(d, scene.disparity)["rms-all"] for name, d in maps.items()}
-        return {**errors, "wrong": 100 * wrong.mean(), "flattened": 100 * flattened.mean()}
+        shares = {"wrong": wrong, "limit": limit, "flattened": flattened}
+        return {**errors, **{name: 100 * float(share.mean()) for name, share in shares.items()}}
