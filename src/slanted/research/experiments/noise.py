@@ -26,8 +26,8 @@ SIGMAS = tuple(paper.NOISE)
 TRAIN, TEST = 10, 90
 """Numbers of scenes, as in the paper."""
 TRAIN_SEED, TEST_SEED = 1, 2
-"""Seeds of the scenes. Some of those of seed 0 were in view when λ_hinge and the loss of labels were
-chosen, so that they test nothing any more."""
+"""Seeds of the scenes. Some of seed 0 were in view when λ_hinge and the loss of labels were chosen,
+so that they test nothing any more."""
 LAMBDA_HINGE = 0.03
 """The creases of our scenes bend by as little as 0.03 px/px. With the true planes of the training
 scenes, the paper's λ_hinge = 3 mistakes 2.9 % of all boundaries, 0.1 mistakes 0.19 %, this 0.07 %.
