@@ -5,7 +5,7 @@ import pytest
 from slanted.research.experiments import findings, paper
 from slanted.research.experiments.data import KITTI, METRIC, METRICS, MIDDLEBURY, VALIDATION
 from slanted.research.experiments.findings import Claim
-from slanted.research.experiments.jobs.frames import INFERENCE, SEGMENTS
+from slanted.research.experiments.jobs.frames import INFERENCE, PER_SWEEP, SEGMENTS, SWEEPS
 from slanted.research.experiments.tables import Row, Table
 
 
@@ -21,6 +21,7 @@ def judge(rule, figures, column=METRIC):
 ORDER = findings.in_order(["a", "b"], METRIC)
 FAR = findings.oracle_is_far_below("ours", "oracle")
 AHEAD = findings.below_all("ours", ["x", "y"])
+FALL = findings.errors_fall("1200")
 ALIKE = findings.little_difference(0.15)
 
 
@@ -41,6 +42,13 @@ ALIKE = findings.little_difference(0.15)
         (findings.two_draws_suffice, {"0": 9, "2": 8.2, "5": 8}, False),
         (findings.two_draws_suffice, {"0": 9, "2": 9, "5": 9}, False),
         (findings.two_draws_suffice, {"0": 9, "2": 8.9, "5": 9.5}, False),
+        (FALL, {"200": 9, "2000": 7, "1200": 8}, True),
+        (FALL, {"200": 9, "400": 9.5, "1200": 8, "2000": 7}, True),
+        (FALL, {"200": 9, "1200": 8, "2000": 8}, False),
+        (FALL, {"200": 8, "1200": 8.1, "2000": 7}, False),
+        (FALL, {"200": 9, "2000": 7}, None),
+        (FALL, {"200": 9, "1200": 8, "2000": None}, None),
+        (FALL, {}, None),
         (ALIKE, {"a": 8, "b": 8.1}, True),
         (ALIKE, {"a": 8, "b": 8.2}, False),
         (ALIKE, {"a": 8}, None),
@@ -85,6 +93,43 @@ def test_time_is_linear(seconds, holds):
     rows = [Row(str(n), (1.0, n + 7.0, seconds(n + 7.0))) for n in COUNTS]
     figures = Table("t", (METRIC, SEGMENTS, INFERENCE), tuple(rows))
     assert findings.time_is_linear(figures)[0] == holds
+
+
+def timed(sweeps, each):
+    """A table of times that follow from sweeps and from microseconds for each and each segment."""
+    rows = [
+        Row(str(n), (n + 7.0, sweeps(n), each(n), 1e-6 * sweeps(n) * each(n) * (n + 7)))
+        for n in COUNTS
+    ]
+    return Table("t", (SEGMENTS, SWEEPS, PER_SWEEP, INFERENCE), tuple(rows))
+
+
+def test_more_sweeps_are_told_from_slower_sweeps():
+    table = timed(sweeps=lambda n: n / 10, each=lambda n: 5.0)
+    whole, sweep = findings.time_is_linear(table), findings.sweep_time_is_linear(table)
+    assert (whole[0], sweep[0]) == (False, True)
+    assert whole[1].endswith("; sweeps until convergence grow too, from 20 to 200")
+    assert "ms + 5.00 ms for 1000 superpixels" in sweep[1]
+    assert sweep[1].endswith("; 5.0 to 5.0 µs for each sweep and segment")
+    table = timed(sweeps=lambda n: 50.0, each=lambda n: n / 100)
+    whole, sweep = findings.time_is_linear(table), findings.sweep_time_is_linear(table)
+    assert (whole[0], sweep[0]) == (False, False)
+    assert "grow too" not in whole[1]
+    table = timed(sweeps=lambda n: 50 + n / 1000, each=lambda n: 5.0)
+    assert "grow too" not in findings.time_is_linear(table)[1]
+
+
+def test_errors_at_few_and_many_superpixels_are_stated():
+    _, text = FALL(table({"200": 9, "800": 6, "1200": 8, "2000": 7}))
+    assert text == f"{METRIC}: 9.00 with 200, 8.00 with 1200, 7.00 with 2000; least 6.00 with 800"
+
+
+def test_times_without_sweeps_are_judged_as_far_as_they_go():
+    rows = [Row(str(n), (float(n), None, None, n / 1000)) for n in COUNTS]
+    whole = Table("t", (SEGMENTS, SWEEPS, PER_SWEEP, INFERENCE), tuple(rows))
+    tables = {VALIDATION.key: whole}
+    assert Claim("S.", findings.time_is_linear).check(tables).holds is True
+    assert Claim("S.", findings.sweep_time_is_linear).check(tables).holds is None
 
 
 def test_a_table_that_is_not_there():

@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 
 from slanted.evaluation.datasets import find_frames
+from slanted.inference.outcome import Iteration, Snapshot
 from slanted.io import read_disparity, write_disparity, write_image
 from slanted.research.experiments import plans
 from slanted.research.experiments.data import KITTI, METRICS, TEST, VALIDATION, Context
-from slanted.research.experiments.jobs.frames import BLOCK_MATCHING, ELAS, STORED, FrameJob
+from slanted.research.experiments.jobs import frames as frame_jobs
+from slanted.research.experiments.jobs.frames import (
+    BLOCK_MATCHING,
+    ELAS,
+    PER_SWEEP,
+    STORED,
+    SWEEPS,
+    FrameJob,
+    SweepClock,
+)
 from slanted.research.experiments.plans import Entry, Plan, run_plan
 from slanted.research.experiments.tables import Row
 from slanted.research.methods import evaluate_frames
@@ -62,6 +72,8 @@ def test_times_are_medians_and_the_rest_means():
     scores = [{"out-3px-all": e, "seconds": s} for e, s in ((1.0, 9.0), (2.0, 1.0), (6.0, 2.0))]
     assert plans._means(scores) == {"out-3px-all": 3.0, "seconds": 2.0}
     assert plans._means([]) == {}
+    some = [{"epe": 1.0}, {"epe": 2.0, "per sweep, microseconds": 3.0}]  # a frame without sweeps
+    assert plans._means(some) == {"epe": 1.5, "per sweep, microseconds": 3.0}
 
 
 def test_sizes_of_middlebury_scenes_are_stated(tmp_path):
@@ -148,6 +160,31 @@ def test_peers_give_whole_maps(kitti, method, context):
     assert found.problem == ""
     assert found.scores["density-all"] == 100
     assert found.scores["out-3px-all"] < 60
+
+
+def test_a_clock_counts_iterations_and_not_what_is_between(monkeypatch):
+    times = iter([10.0, 20.0, 20.5, 21.0, 90.0, 91.0])
+    monkeypatch.setattr(frame_jobs.time, "process_time", lambda: next(times))
+    clock = SweepClock()  # at 10
+    for sweeps, segments in ((None, 0), (40, 100), (10, 100), (None, 0), (20, 250)):
+        step = None if sweeps is None else Iteration(1.0, 1.0, sweeps, "gap", segments)
+        clock(Snapshot(None, None, None, step))
+    # 0.5 + 0.5 + 1 seconds, for 40 · 100 + 10 · 100 + 20 · 250 sweeps of a segment
+    assert clock.scores() == {SWEEPS: 70, PER_SWEEP: pytest.approx(200.0)}
+
+
+def test_sweeps_are_measured_if_there_are_any(kitti, context):
+    frame = find_frames(KITTI, kitti)[0]
+    quick = {"inference.iterations": "2", "inference.sweeps": "3", "refinement.rounds": "0"}
+    jobs = [
+        FrameJob(KITTI, frame, SETTINGS.with_text({**quick, **more}))
+        for more in ({}, {"inference.iterations": "0"})
+    ]
+    some, none = (found.scores for found in context.measure(jobs))
+    assert some[SWEEPS] == 6
+    assert some[PER_SWEEP] > 0
+    assert none[SWEEPS] == 0
+    assert PER_SWEEP not in none
 
 
 def test_without_splits_all_frames_are_measured(kitti, tmp_path):

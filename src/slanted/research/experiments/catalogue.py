@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from slanted.research.experiments.outcome import Outcome
 
 MODULES = {
-    **dict.fromkeys(("comparison", "segmentation", "superpixels", "resampling"), "comparisons"),
+    **{"comparison": "comparisons", "segmentation": "comparisons", "superpixels": "timing"},
+    "resampling": "comparisons",
     **{"training-size": "learning", "oracle": "comparisons", "noise": "noise"},
     **{"epsilon": "learning", "loss": "learning", "colour-statistics": "model"},
-    **{"examples": "examples", "particles": "comparisons", "ablation": "comparisons"},
+    **{"examples": "examples", "particles": "timing", "ablation": "comparisons"},
     "convergence": "model",
 }
 """The module of each experiment, imported when it runs: the paper's in its order, then ours."""

@@ -22,7 +22,6 @@ from slanted.research.experiments.findings import Claim
 from slanted.research.experiments.jobs.frames import (
     BLOCK_MATCHING,
     ELAS,
-    INFERENCE,
     ORACLE,
     SECONDS,
     SEGMENTS,
@@ -146,23 +145,6 @@ def segmentation(context: Context) -> Outcome:
     return run_plan(plan, context)
 
 
-def superpixels(context: Context) -> Outcome:
-    """Make the figure "Importance of the number of superpixels": accuracy and time."""
-    counts = (200, 400, 800, 1200, 1600, 2000)
-    minutes = ", ".join(f"{m} minutes for {n}" for n, m in paper.MINUTES.items())
-    plan = Plan(
-        "superpixels",
-        "Accuracy and time of the whole run against the number of superpixels; preset paper "
-        f"otherwise. The paper prints the time of inference: {minutes}.",
-        {VALIDATION: [Entry(f"{n}", changed("paper", segmentation__count=n)) for n in counts]},
-        rows_are="superpixels asked for",
-        metrics={KITTI: (*METRICS[KITTI], SEGMENTS)},
-        times=(SECONDS, INFERENCE),
-        claims=(Claim("Time is linear in the number of superpixels.", findings.time_is_linear),),
-    )
-    return run_plan(plan, context)
-
-
 def resampling(context: Context) -> Outcome:
     """Make the figure "Importance of the number of re-sampling iterations"."""
     shows = (
@@ -237,19 +219,6 @@ def oracle(context: Context) -> Outcome:
         "that its preset ends with; those of preset default have moved with the planes.",
         entries,
         claims=tuple(claims),
-    )
-    return run_plan(plan, context)
-
-
-def particles(context: Context) -> Outcome:
-    """Measure error and time against the number of particles; not in the paper."""
-    counts = (2, 5, 10, 15, 20)
-    plan = Plan(
-        "particles",
-        "Error and time against the number of particles, preset default.",
-        {VALIDATION: [Entry(f"{n}", changed("default", inference__particles=n)) for n in counts]},
-        rows_are="particles of each segment",
-        times=(SECONDS, INFERENCE),
     )
     return run_plan(plan, context)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slanted.research.experiments.data import MAIN, METRIC, VALIDATION, Part
-from slanted.research.experiments.jobs.frames import INFERENCE, SEGMENTS
+from slanted.research.experiments.jobs.frames import INFERENCE, PER_SWEEP, SEGMENTS, SWEEPS
 from slanted.research.experiments.outcome import Finding
 from slanted.research.experiments.tables import Table
 
@@ -97,25 +97,71 @@ def two_draws_suffice(table: Table) -> tuple[bool, str]:
 
 
 def time_is_linear(table: Table) -> tuple[bool, str]:
-    """Check that the time of inference grows with the number of superpixels, and no faster."""
-    names = [row.name for row in table.rows if not row.quoted]
-    counts = np.array(figures(table, names, SEGMENTS))
-    seconds = np.array(figures(table, names, INFERENCE))
-    curve, slope, start = np.polyfit(counts, seconds, 2)
-    share = curve * counts.max() ** 2 / seconds[counts.argmax()]
-    line, _ = np.polyfit(counts, seconds, 1)
-    return abs(share) <= CURVED and line > 0, (
-        f"inference takes {start:.2f} s + {1000 * slope:.2f} s for 1000 superpixels; the quadratic "
-        f"term is {share:.0%} of the time at {counts.max():.0f}"
+    """Check that the time of inference grows with the number of superpixels, and no faster.
+
+    It does not if more superpixels take more sweeps to converge; the evidence then says so.
+    """
+    names = _measured(table)
+    counts, seconds = figures(table, names, SEGMENTS), figures(table, names, INFERENCE)
+    holds, text = _linear("inference", "s", counts, seconds)
+    try:
+        sweeps = figures(table, names, SWEEPS)
+    except LookupError:
+        return holds, text
+    few, many = sweeps[int(np.argmin(counts))], sweeps[int(np.argmax(counts))]
+    if not holds and many > few:
+        text += f"; sweeps until convergence grow too, from {few:.0f} to {many:.0f}"
+    return holds, text
+
+
+def sweep_time_is_linear(table: Table) -> tuple[bool, str]:
+    """Check that the time of one sweep grows with the number of superpixels, and no faster."""
+    names = _measured(table)
+    counts, each = figures(table, names, SEGMENTS), figures(table, names, PER_SWEEP)
+    times = [count * one / 1000 for count, one in zip(counts, each, strict=True)]
+    holds, text = _linear("a sweep", "ms", counts, times)
+    return holds, f"{text}; {min(each):.1f} to {max(each):.1f} µs for each sweep and segment"
+
+
+def _linear(
+    what: str, unit: str, counts: Sequence[float], times: Sequence[float]
+) -> tuple[bool, str]:
+    """Return whether times grow in proportion to counts, and a fitted curve in words."""
+    curve, slope, start = np.polyfit(counts, times, 2)
+    last = int(np.argmax(counts))
+    share = curve * counts[last] ** 2 / times[last]
+    line, _ = np.polyfit(counts, times, 1)
+    return bool(abs(share) <= CURVED and line > 0), (
+        f"{what} takes {start:.2f} {unit} + {1000 * slope:.2f} {unit} for 1000 superpixels; the "
+        f"quadratic term is {share:.0%} of the time at {counts[last]:.0f}"
     )
+
+
+def errors_fall(between: str) -> Rule:
+    """Return the rule that errors fall from the fewest superpixels to `between` to the most."""
+
+    def rule(table: Table) -> tuple[bool, str]:
+        names = sorted(_measured(table), key=int)
+        errors = dict(zip(names, figures(table, names), strict=True))
+        chosen = [names[0], between, names[-1]]
+        text = ", ".join(f"{errors[name]:.2f} with {name}" for name in chosen)
+        least = min(names, key=lambda name: errors[name])
+        falls = errors[chosen[0]] > errors[chosen[1]] > errors[chosen[2]]
+        return falls, f"{METRIC}: {text}; least {errors[least]:.2f} with {least}"
+
+    return rule
+
+
+def _measured(table: Table) -> list[str]:
+    """Return the names of the rows that are ours."""
+    return [row.name for row in table.rows if not row.quoted]
 
 
 def little_difference(most: float) -> Rule:
     """Return the rule that no two rows differ by more than `most` points."""
 
     def rule(table: Table) -> tuple[bool, str]:
-        names = [row.name for row in table.rows if not row.quoted]
-        errors = figures(table, names)
+        errors = figures(table, _measured(table))
         if len(errors) < 2:
             raise LookupError("rows")
         return max(errors) - min(errors) <= most, (

@@ -139,8 +139,8 @@ def _means(scores: Sequence[Scores]) -> dict[str, float]:
     """Return means, but medians of times, which a busy machine sometimes distorts."""
     if not scores:
         return {}
-    times = [name for name in scores[0] if name.endswith(SECONDS)]
-    return mean_metrics(scores) | {t: median(score[t] for score in scores) for t in times}
+    times = {name for score in scores for name in score if name.endswith(SECONDS)}
+    return mean_metrics(scores) | {t: median(s[t] for s in scores if t in s) for t in times}
 
 
 def _quoted(name: str, numbers: Numbers, metrics: tuple[str, ...]) -> Row:

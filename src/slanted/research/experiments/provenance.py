@@ -1,4 +1,4 @@
-"""The origin of numbers: date, code, versions and machine."""
+"""The origin of numbers: date, code, presets, versions and machine."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from slanted import __version__
+from slanted.io.files import digest
 from slanted.runtime.threads import core_count
+from slanted.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
+PRESETS = ("default", "paper", "paper+")
+"""The presets that experiments measure."""
 
 
 def provenance() -> dict[str, str]:
@@ -21,6 +25,7 @@ def provenance() -> dict[str, str]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "slanted": __version__,
         "commit": commit() or "not in a repository",
+        "presets": presets_digest(),
         "Python": platform.python_version(),
         **{package: version_of(package) for package in (*PACKAGES, "pyelas")},
         "machine": f"{processor()}, {core_count()} cores, {platform.system()}",
@@ -33,6 +38,11 @@ def commit() -> str:
     # An installed copy may lie inside another repository.
     tracked = _git("ls-files", "--error-unmatch", str(PACKAGE / "__init__.py"))
     return described if described and tracked else ""
+
+
+def presets_digest() -> str:
+    """Return a digest of the presets with all their settings, so that a changed default counts."""
+    return digest(*(f"{name}\n{Settings.preset(name).to_toml()}" for name in PRESETS))
 
 
 def _git(*arguments: str) -> str:

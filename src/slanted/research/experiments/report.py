@@ -8,10 +8,12 @@ from pathlib import Path
 from slanted.io.files import write_bytes
 from slanted.output import html
 from slanted.research.experiments.outcome import Finding, Outcome, findings_html, origin_text
+from slanted.research.experiments.provenance import PRESETS
 from slanted.settings import Settings
 
 TITLE = "slanted: the paper's tables and figures, and ours"
-PRESETS = ("default", "paper", "paper+")
+WRITTEN = "This page is written by `slanted experiment`"
+"""How every page begins; `.ci/check_pages.py` finds them by it."""
 GUIDE = (
     "Each section is one experiment: a sentence on what it shows, tables, charts, and findings, "
     "most of them the paper's, with a verdict on whether they hold for us.",
@@ -54,7 +56,7 @@ def write_page(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Pat
     folder = path.with_suffix("")
     parts = [
         "# Results",
-        "This page is written by `slanted experiment`, from the run named here; do not edit it.",
+        f"{WRITTEN}, from the run named here; do not edit it.",
         "\n".join(f"- {name}: {value}" for name, value in origin.items()),
         "\n".join(f"- {sentence}" for sentence in GUIDE),
     ]

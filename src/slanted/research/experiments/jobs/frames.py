@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from slanted.images import Image
+    from slanted.inference.outcome import Snapshot
     from slanted.settings import Settings
 
 SMALL = (96, 64)
@@ -26,6 +27,9 @@ SEGMENTS = "superpixels"
 """The number of segments that the whole pipeline ended with."""
 SECONDS, INFERENCE = "seconds", "inference, seconds"
 """Processor time of the whole run, and wall time of the stages after segmentation."""
+SWEEPS, PER_SWEEP = "sweeps", "per sweep and segment, microseconds"
+"""Message-passing sweeps of all iterations together, and the processor time of these iterations,
+drawing particles and tables included, for each sweep and segment."""
 WIDTH, HEIGHT = "width", "height"
 """The size of the left image, in pixels."""
 INFERENCE_STAGES = ("inference", "refinement", "drawing")
@@ -135,10 +139,12 @@ def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
 
     method = pair.job.method
     if method == FULL_MODEL:
-        result = estimate(pair.left, pair.right, pair.settings)
+        clock = SweepClock()
+        result = estimate(pair.left, pair.right, pair.settings, watch=clock)
         return result.disparity, {
             SEGMENTS: result.regions.count,
             INFERENCE: sum(result.seconds.get(name, 0.0) for name in INFERENCE_STAGES),
+            **clock.scores(),
         }
     if method.startswith(STORED):
         return peers.stored(pair), {}
@@ -146,6 +152,28 @@ def disparity_of(pair: Pair) -> tuple[NDArray[np.float32], Scores]:
     if method in others:
         return others[method](pair), {}
     return compute_disparity(method, pair.left, pair.right, pair.settings), {}
+
+
+class SweepClock:
+    """Adds up sweeps and processor time of the iterations of inference, as its `watch`."""
+
+    def __init__(self) -> None:
+        self._sweeps, self._work = 0, 0
+        self._seconds, self._since = 0.0, time.process_time()
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Count an iteration, from the call before; what is between two inferences is not."""
+        now, step = time.process_time(), snapshot.iteration
+        if step is not None:
+            self._seconds += now - self._since
+            self._sweeps += step.sweeps
+            self._work += step.sweeps * step.segments  # refinement changes their number
+        self._since = now
+
+    def scores(self) -> Scores:
+        """Return the sweeps and, if there were any, the time of one for each segment."""
+        each = {PER_SWEEP: 1e6 * self._seconds / self._work} if self._work else {}
+        return {SWEEPS: self._sweeps, **each}
 
 
 def oracle(pair: Pair) -> NDArray[np.float32]:
