@@ -25,7 +25,8 @@ class Result(ResultData):
         Dense disparity of the left image, float32 pixels: each pixel on its segment's plane,
         inside the range of disparities that was searched.
     matched
-        The initial disparity D(p) of the matcher, NaN outside F (paper §3.1).
+        The disparity D(p) that the planes explain, NaN outside F (paper §3.1): the matches of the
+        matcher that are believed, or the user's.
     occluded
         Pixels of the left image that, by this disparity, the right one does not show.
     regions

@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import naive_confidence
 from confidence.scenes import (
     features_of,
     found,
@@ -23,7 +26,14 @@ from slanted.confidence.features import (
     UNMATCHED,
     WIDE_CAP,
 )
-from slanted.confidence.scene import THIN, describe_scene, mismatch, typical_brightness, warped
+from slanted.confidence.scene import (
+    THIN,
+    describe_scene,
+    mismatch,
+    patch_shares,
+    typical_brightness,
+    warped,
+)
 from slanted.runtime.threads import thread_limit
 
 ROUNDED = {"contrast_31", "image_mismatch", "mismatch_5", "segment_mismatch"}
@@ -186,6 +196,16 @@ def test_hardly_any_match_is_no_trouble(kind, count):
     matched[30, 70 : 70 + count] = 9
     for name, values in features_of(SEEN[kind](matched=matched)).items():
         assert np.isfinite(values).all(), name
+
+
+@given(seed=st.integers(0, 99), height=st.integers(1, 24), width=st.integers(1, 24))
+def test_patches_are_those_of_the_naive_twin(seed, height, width):
+    values = np.random.default_rng(seed).integers(0, 4, (height, width)).astype(np.float32)
+    thin = values[::THIN, ::THIN]
+    wanted = np.log(np.array(naive_confidence.patches(thin, 1.0)) / thin.size)
+    found = patch_shares(values)
+    assert found.shape == values.shape
+    np.testing.assert_allclose(found[::THIN, ::THIN], wanted, rtol=1e-6)
 
 
 def test_right_matches_look_different_from_wrong_ones(features):

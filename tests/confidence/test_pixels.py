@@ -75,8 +75,7 @@ def test_one_band_has_the_features_of_the_whole(seen_of):
         np.testing.assert_array_equal(one, other)
 
 
-def all_features(made, views):
-    seen = Seen.result((made.disparity, made.matched, made.occluded), made.regions, views)
+def all_features(made, seen):
     names = names_of(seen)
     found = np.full((len(names), *made.disparity[::2, ::2].shape), np.nan, np.float32)
     bands = 0
@@ -97,11 +96,18 @@ def tall():
     return slanted.estimate(made.left, made.right, settings), grey_pair(made.left, made.right)
 
 
+@pytest.mark.parametrize("kind", ["result", "choices"])
 @pytest.mark.parametrize("count", [2, 3, 5])
-def test_bands_have_the_features_of_the_whole(tall, monkeypatch, count):
-    whole, one = all_features(*tall)
+def test_bands_have_the_features_of_the_whole(tall, monkeypatch, count, kind):
+    made, views = tall
+    seen = Seen.result((made.disparity, made.matched, made.occluded), made.regions, views)
+    if kind == "choices":
+        rough = made.disparity + np.random.default_rng(1).normal(0, 1, made.disparity.shape)
+        choices = rough.astype(np.float32), made.occluded, made.disparity / 24
+        seen = Seen.first_choices(choices, made.matched, made.regions, made.inference, views)
+    whole, one = all_features(made, seen)
     monkeypatch.setattr(pixels, "BAND_PIXELS", -(-64 * 408 // count))
-    banded, several = all_features(*tall)
+    banded, several = all_features(made, seen)
     assert (one, several) == (1, count)
     for name, values in whole.items():
         # Not the same bits: OpenCV's means are running sums, which round from where they start.

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_confidence
-from slanted.confidence.patch_kernels import measure_patches
 from slanted.confidence.windows import (
     STEP,
     blurred,
@@ -57,14 +56,6 @@ def test_quantiles_of_rows_are_those_of_the_naive_twin(shape, seed):
     ):
         wanted = np.repeat(np.array(one)[:, None], shape[1], axis=1)
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
-
-
-@given(shape=SIZES, seed=st.integers(0, 99), step=st.sampled_from([0.0, 1.0, 3.0, 20.0]))
-def test_patches_are_those_of_the_naive_twin(shape, seed, step):
-    values = np.round(noise(shape, seed))
-    size = np.full(shape, -1, np.int32)
-    measure_patches(values, step, size)
-    np.testing.assert_array_equal(size, naive_confidence.patches(values, step))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -165,8 +165,8 @@ def test_the_solver_runs_until_the_gap_is_small_in_the_last_iteration_only(scene
 def test_a_gap_that_cannot_be_reached_ends_all_the_same(scene, regions):
     asked = SETTINGS.with_text({"inference.gap": "1e-12", "inference.iterations": "1"})
     found = infer(WholeImage.of(regions, Evidence(noisy(scene)), asked))
-    assert found.iterations[-1].rule in ("gap", "progress", "sweeps")
-    assert found.iterations[-1].sweeps <= 1000
+    assert found.iterations[-1].rule == "progress"
+    assert 0 < found.iterations[-1].energy - found.iterations[-1].bound < 1e-3
 
 
 @pytest.mark.parametrize("iterations", ["0", "2"])

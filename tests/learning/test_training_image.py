@@ -96,7 +96,7 @@ def test_a_target_within_reach_is_a_compromise_of_energy_and_loss(scene):
     spoilt = scene.disparity + 20 * (scene.segments % 4 == 0)  # a quarter has wrong matches
     spoilt = (spoilt + rng.normal(0, 0.3, spoilt.shape)).astype(np.float32)
     image = TrainingImage("scene", estimated(scene, spoilt), scene.disparity, SETTINGS)
-    plain, example = image.example(), image.example(in_reach=True)
+    plain, example = image.example(), image.example(1.0)
     assert plain.target is None
     np.testing.assert_array_equal(plain.target_features(), plain.truth_features())
     weights = weights_in(SETTINGS)
@@ -113,6 +113,8 @@ def test_a_target_within_reach_is_a_compromise_of_energy_and_loss(scene):
     assert found[1] < total(np.full(count, 2, np.int32), example.labels)[1], "less loss than found"
     assert found[1] > 0, "segments with wrong matches are given up"
     np.testing.assert_allclose(example.target_features(), example.features(*example.target))
+    # The larger the weights, the less the loss counts.
+    assert total(*image.example(100.0).target)[1] > found[1]
 
 
 def test_the_scale_of_the_loss_is_a_factor(scene, result):

@@ -110,7 +110,7 @@ def _origin(learned: Learned, settings: Settings, dataset: str, split: str) -> d
         "task_losses": [found.loss for found in learned.rounds],
         "kept_round": learned.kept,
         "evaluations": len(learned.evaluations),
-        "objective": learned.objective,
+        **({"objective": learned.objective} if learned.kept else {}),
         "scale": learned.scale,
     }
 

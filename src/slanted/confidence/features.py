@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from slanted.confidence.patch_kernels import measure_patches
 from slanted.confidence.scene import SMALL_CAP, THIN
 from slanted.confidence.windows import (
     MINIMUM,
@@ -58,8 +57,6 @@ UNMATCHED = -1.0
 """The residual of a pixel without a match."""
 IN_VIEW_CAP = 64.0
 """Columns from the left border of the right view, beyond which all are alike."""
-EQUAL = 1.0
-"""Neighbours whose disparities differ by at most this, in pixels, are of one patch."""
 ROW_QUANTILES = 0.1, 0.5, 0.9
 """What is far, in the middle and near in a row of the surface."""
 
@@ -88,7 +85,7 @@ def write_features(seen: Seen, scene: Scene, output: Float32s) -> None:
         partial(_texture, seen.grey, scene.brightness, places),
     ]
     if seen.agrees is not None:
-        tasks.append(partial(_choices, seen, scene, share, values, places))
+        tasks.append(partial(_choices, seen, share, values, places))
     else:
         for name, value in scene.image.items():
             places[name][:] = value
@@ -174,9 +171,7 @@ def _texture(grey: Bytes, typical: float, places: Places) -> None:
     np.divide(values, np.float32(typical), out=places["brightness"])
 
 
-def _choices(
-    seen: Seen, scene: Scene, share: DisparityMap, values: DisparityMap, places: Places
-) -> None:
+def _choices(seen: Seen, share: DisparityMap, values: DisparityMap, places: Places) -> None:
     """Compare first choices with the surface, with matches and with each other."""
     assert seen.agrees is not None
     assert seen.margin is not None
@@ -191,9 +186,8 @@ def _choices(
     middle, square = blurred(away, SMALL), blurred(away * away, SMALL)
     deviation = np.sqrt(np.maximum(square - middle * middle, 0))
     np.minimum(deviation, CAP, out=places["deviation_11"])
-    patch = np.empty(choice.shape, np.int32)
-    measure_patches(choice, EQUAL, patch)
-    places["patch"][:] = np.log(patch / np.float32(scene.segment_size))
+    assert seen.patch is not None
+    places["patch"][:] = seen.patch
     agrees = seen.agrees.astype(np.float32)
     places["agrees_11"][:] = blurred(agrees, SMALL)
     places["agrees_31"][:] = wide_means(agrees, MIDDLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -10,6 +11,8 @@ import numpy as np
 
 from slanted.confidence.windows import coarse
 from slanted.model.drawing import draw_planes, hidden_pixels
+from slanted.partition.patch_kernels import find_patches
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
     from slanted.images import GreyPair
@@ -25,6 +28,8 @@ NEAR = 0.95
 """The disparity of near surfaces is this quantile."""
 SMALL_CAP = 5.0
 """Largest residual, in pixels, that counts in means."""
+EQUAL = 1.0
+"""Neighbours whose disparities differ by at most this, in pixels, are of one patch."""
 MARGIN_CAP = 20.0
 """The logarithm of a margin that was never tested."""
 
@@ -38,7 +43,7 @@ class Seen:
     surface: DisparityMap
     """The disparity of the segments' planes."""
     matched: DisparityMap
-    """The matches that the planes were made from, NaN where there are none."""
+    """The matches of a result, or those that the matcher's filters keep; NaN elsewhere."""
     occluded: Flags
     """What of the surface the right view does not show."""
     mismatch: DisparityMap
@@ -51,6 +56,8 @@ class Seen:
     """Whether the first choices pass the left-right check; None for a result."""
     margin: DisparityMap | None = None
     """The matcher's own confidence in its first choices; None for a result."""
+    patch: DisparityMap | None = None
+    """What `patch_shares` returns for first choices; None for a result."""
 
     @classmethod
     def result(
@@ -78,9 +85,12 @@ class Seen:
         """Return what is seen of first choices, from them, their left-right check and margins."""
         disparity, agrees, margin = choices
         surface = draw_planes(regions.label_image, regions.centre, inference.planes)
+        patch, differences = together(
+            partial(patch_shares, disparity), partial(mismatch, grey, disparity)
+        )
         return cls(
-            *(disparity, surface, matched, hidden_pixels(surface), mismatch(grey, disparity)),
-            *(grey[0], regions.label_image, agrees, margin),
+            *(disparity, surface, matched, hidden_pixels(surface), differences),
+            *(grey[0], regions.label_image, agrees, margin, patch),
         )
 
     def thinned(self, rows: slice) -> Seen:
@@ -105,8 +115,6 @@ class Scene:
     """The disparity of near surfaces."""
     brightness: float
     """The median grey value of the left view."""
-    segment_size: float
-    """Mean size of the segments, in pixels of the thinned image."""
     image: dict[str, float]
     """Features that all pixels share, by which a pair that does not fit at all is known."""
 
@@ -148,8 +156,21 @@ def describe_scene(seen: Seen, regions: Regions, inference: Inference, low: floa
         "image_residual": float(np.minimum(residual, SMALL_CAP).sum() / max(known.sum(), 1)),
         "image_mismatch": float(whole.mismatch.mean()),
     }
-    mean_size = float(regions.size.mean()) / THIN**2
-    return Scene(features, low, near, typical_brightness(seen.grey), mean_size, image)
+    return Scene(features, low, near, typical_brightness(seen.grey), image)
+
+
+def patch_shares(disparity: DisparityMap) -> DisparityMap:
+    """Return the logarithm of the share of the image that each pixel's patch has, (H, W).
+
+    A patch is connected pixels of about the same disparity; a wrong match is often in a small one.
+    Patches are measured on the whole thinned image, since they have any size.
+    """
+    thin = np.ascontiguousarray(disparity[::THIN, ::THIN])
+    patches = find_patches(np.ones(thin.shape, np.bool_), thin, EQUAL, 1)
+    share = np.bincount(patches.reshape(-1))[patches] / thin.size
+    height, width = disparity.shape
+    logarithm: DisparityMap = np.log(share).astype(np.float32)
+    return logarithm.repeat(THIN, axis=0).repeat(THIN, axis=1)[:height, :width]
 
 
 def mismatch(grey: GreyPair, disparity: DisparityMap) -> DisparityMap:

@@ -58,7 +58,6 @@ def infer(
     terms: Terms,
     *,
     start: Start | None = None,
-    iterations: int | None = None,
     with_features: bool = True,
     previous_frame: PreviousFrame | None = None,
     watch: Watch | None = None,
@@ -71,8 +70,6 @@ def infer(
         The energy of the segments, such as a `slanted.inference.terms.WholeImage`.
     start
         Where to start; by default at the local fits.
-    iterations
-        Number of iterations without `start`; by default ``inference.iterations``.
     with_features
         Whether to evaluate the energy of each potential, for reports, and to find the best labels
         if there are no iterations.
@@ -97,8 +94,7 @@ def infer(
     floor = np.array([0, 0, lowest_disparity(settings)])
     if start is None:
         local = terms.local_planes()
-        count = settings.inference.iterations if iterations is None else iterations
-        start = Start(local, terms.noise(local), 0, count)
+        start = Start(local, terms.noise(local), 0, settings.inference.iterations)
     else:
         start = replace(start, planes=start.planes - floor)
     terms = terms.scaled(data_scale(start.noise, settings.model))

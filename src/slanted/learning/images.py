@@ -104,9 +104,9 @@ class Images:
         """Run inference on all images with other weights, and return the sum of its task losses."""
         return fsum(self._ask_all(search_images, np.asarray(weights), threads))
 
-    def redraw(self, *, in_reach: bool) -> None:
+    def redraw(self, scale: float | None, threads: int | None) -> None:
         """Draw all particles again, with the latest solutions and perhaps targets within reach."""
-        self._ask_all(redraw_images, in_reach)
+        self._ask_all(redraw_images, scale, threads)
 
     def messages(self) -> list[dict[str, Floats]]:
         """Return the messages of all images."""

@@ -69,8 +69,8 @@ class Learned:
 
     @property
     def objective(self) -> float:
-        """The least value of the objective in the last round."""
-        return self.rounds[-1].objective
+        """The least value of the objective in the round that was kept; NaN for initial weights."""
+        return self.rounds[self.kept].objective
 
     @property
     def kept(self) -> int:

@@ -139,10 +139,18 @@ def search_images(
     return losses
 
 
-def redraw_images(run: str, numbers: list[int], in_reach: bool) -> list[None]:
-    """Draw the particles of some images again, with the latest solutions; messages start at 0."""
-    for number in numbers:
-        add_example(run, number, _runs[run].images[number].example(in_reach=in_reach))
+def redraw_images(
+    run: str, numbers: list[int], scale: float | None, threads: int | None
+) -> list[None]:
+    """Draw the particles of some images again, with the latest solutions; messages start at 0.
+
+    With a `scale` of the weights, targets are within reach.
+    """
+    from slanted.runtime.threads import thread_limit
+
+    with thread_limit(threads):
+        for number in numbers:
+            add_example(run, number, _runs[run].images[number].example(scale))
     return [None] * len(numbers)
 
 

@@ -77,7 +77,7 @@ def learn_in_rounds(
         found = rounds[:1]
         for number in range(1, settings.learning.rounds + 1):
             if in_reach or number > 1:
-                training.redraw(in_reach=in_reach)
+                training.redraw(found[-1].scale if in_reach else None, settings.threads)
             found.append(_learn_once(training, units, settings, initial, found[-1], say))
             found[-1] = replace(found[-1], loss=judge(found[-1].weights))
             say(f"round {number}: task loss {found[-1].loss:.6g}, at first {loss:.6g}")
@@ -105,9 +105,10 @@ def _learn_once(
     optimum = _optimise(training, settings.learning, start, learned, say)
     refuse_zero(optimum.weights)
     weights = optimum.weights * units.weights
-    # What does not vary here cannot be learned here: it stays beside φ_seg as it was.
+    # What does not vary here cannot be learned here: it stays beside the first that is.
     fixed = (initial > 0) & ~learned
-    weights[fixed] = initial[fixed] * weights[0] / (initial[0] or 1.0)
+    first = int(np.argmax(learned & (weights > 0)))
+    weights[fixed] = initial[fixed] * weights[first] / initial[first]
     relative = normalised(weights)
     scale = float(np.max(weights) / np.max(relative))
     return Round(relative, scale, nan, optimum.value, optimum.reason)

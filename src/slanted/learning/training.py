@@ -162,9 +162,9 @@ class Training:
             self._images.restore(self._checkpoint.load_messages(self._images.count))
         self._stale = False
 
-    def redraw(self, *, in_reach: bool) -> None:
+    def redraw(self, scale: float | None, threads: int | None) -> None:
         """Start a round: draw the particles again, with messages of 0."""
-        self._images.redraw(in_reach=in_reach)
+        self._images.redraw(scale, threads)
         self._round_start = len(self.evaluations)
         if self._round_start == len(self._recorded):
             self._stale = False  # the recorded messages are those of the round before

@@ -71,7 +71,7 @@ class TrainingImage:
     ) -> None:
         model, lowest = settings.model, lowest_disparity(settings)
         self.name, self.regions, self._settings = name, result.regions, settings
-        self._floor = np.array([0, 0, lowest])
+        self._lowest = np.array([0, 0, lowest])
         known = find_truth(self.regions, truth, model, settings.learning.boundary_labels, lowest)
         if labels is not None:
             exact = np.asarray(labels, np.int32)[known.kept.edge_numbers]
@@ -83,19 +83,19 @@ class TrainingImage:
         self._seen = observe(self.regions, evidence, lowest)
         self._noise = result.inference.noise
         self._observations = self._seen.scaled(data_scale(self._noise, model))
-        self._local = result.local_planes() - self._floor
-        self._solutions = [result.inference.planes - self._floor]
+        self._local = result.local_planes() - self._lowest
+        self._solutions = [result.inference.planes - self._lowest]
         self._labels = result.inference.labels
 
     def search(self, weights: Floats) -> None:
         """Add the planes that inference finds with some weights."""
         self._settings = settings = weighed(self._settings, weights)
         start = Start(
-            self._local + self._floor, self._noise, 0, max(1, settings.inference.iterations)
+            self._local + self._lowest, self._noise, 0, max(1, settings.inference.iterations)
         )
         terms = WholeImage(self.regions, self._seen, settings)
         found = infer(terms, start=start, with_features=False)
-        self._solutions.append(found.planes - self._floor)
+        self._solutions.append(found.planes - self._lowest)
         self._labels = found.labels
 
     def task_loss(self) -> float:
@@ -105,13 +105,14 @@ class TrainingImage:
         planes = self._losses(self._solutions[-1][kept.segments, None])
         return float(planes.sum() + self._label_loss * wrong)
 
-    def example(self, *, in_reach: bool = False) -> Example:
+    def example(self, scale: float | None = None) -> Example:
         """Draw particles and tabulate their features and losses.
 
         Particle 0 is the ground truth's plane, 1 the local fit, 2 the last solution, followed by
         those before. Of the others, half are drawn around the local fits as in the first iteration
         of inference, half around the last solution as in its middle one. The target is the ground
-        truth, or one within reach of the last weights; see `slanted.learning.targets`.
+        truth or, with a `scale`, one within reach of the last weights times this; see
+        `slanted.learning.targets`.
         """
         count = self._settings.learning.particles
         kept = self._solutions[: -1 - max(1, int(KEPT * count)) : -1]
@@ -134,7 +135,9 @@ class TrainingImage:
         observed = (self.regions, self._observations, self.truth)
         all_losses = losses, self._label_loss * wrong
         made = tabulate(self.name, *observed, particles, all_losses, self._settings)
-        return with_target_in_reach(made, weights_in(self._settings)) if in_reach else made
+        if scale is None:
+            return made
+        return with_target_in_reach(made, scale * weights_in(self._settings))
 
     def _losses(self, particles: Floats) -> Floats:
         """Return the losses of (n, N) planes of the segments with ground truth, in units of φ_seg.

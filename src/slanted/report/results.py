@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,7 +196,7 @@ def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
 def _share_of_search(summary: dict[str, Any]) -> str:
     """Return the gap as a share of what a search can change; results of old versions lack it."""
     share = summary.get("gap_above_floor_percent")
-    if share is None:
+    if share is None or not isfinite(share):
         return ""
     return f", {share:.1f} % of what a search can change (this bounds the search, not the error)"
 

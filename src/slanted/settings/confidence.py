@@ -20,10 +20,11 @@ class ConfidenceSettings(Section):
         "The learned trees: `shipped`, a file of `slanted learn confidence`, or `none`. Without "
         "them the matcher's filters choose the matches, and there is no confidence.")
     most_doubt: float = setting(0.3, low=0.0, high=1.0, doc=
-        "Matches that pass the matcher's filters are not used if they are wrong with a higher "
-        "probability.")
+        "Matches that pass the matcher's filters are not used for refinement and the inference "
+        "after it if they are wrong with a higher probability.")
     add_doubt: float = setting(0.15, low=0.0, high=1.0, doc=
-        "Matches that the filters drop are used if they are wrong with at most this probability.")
+        "Matches that the filters drop are used there if they are wrong with at most this "
+        "probability.")
     min: float = setting(0.0, low=0.0, high=1.0, doc=
         "Pixels with a lower confidence are left out of the disparity, depth and cloud of a run; 0 "
         "leaves out none.")

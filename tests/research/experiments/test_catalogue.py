@@ -14,6 +14,7 @@ from slanted.errors import InputError
 from slanted.research.experiments import comparisons, paper
 from slanted.research.experiments.catalogue import MODULES, run_experiment
 from slanted.research.experiments.data import KITTI, METRICS, VALIDATION, Context
+from slanted.research.experiments.learning import HAND_SET
 from slanted.research.experiments.model import entropy, mean_distance
 from slanted.settings import Settings
 
@@ -229,3 +230,8 @@ def test_the_command_says_what_it_wants(options, words, monkeypatch, capsys):
         main(["experiment", "particles", *options])
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_learning_starts_at_the_weights_of_the_preset():
+    weights = Settings.preset("paper").model.weights
+    assert {name: getattr(weights, name) for name in HAND_SET} == HAND_SET

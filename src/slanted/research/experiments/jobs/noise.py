@@ -73,7 +73,7 @@ class NoiseJob:
     def run(self) -> Scores:
         """Return RMS errors in pixels, and wrong boundary labels in percent.
 
-        ``limit`` are the wrong labels with the true planes: no weights can tell these boundaries.
+        ``limit`` are the labels that φ_bdy2 alone gets wrong with the true planes.
         """
         from slanted.boundary_label import BoundaryLabel
         from slanted.evaluation.metrics import evaluate
