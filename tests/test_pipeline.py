@@ -174,12 +174,27 @@ def test_without_the_shipped_trees_all_is_as_without_a_model(scene, quick, monke
     assert stages == []
 
 
-@pytest.mark.parametrize("given", ["disparity", "segments"])
-def test_what_users_bring_gets_a_confidence(scene, quick, given):
-    result = slanted.estimate(scene.left, scene.right, quick, **{given: getattr(scene, given)})
+def test_segments_of_the_user_get_a_confidence(scene, quick):
+    result = slanted.estimate(scene.left, scene.right, quick, segments=scene.segments)
     assert result.confidence.shape == scene.disparity.shape
     assert 0 <= result.confidence.min() < result.confidence.max() <= 1
     assert result.deviation.min() > 0
+
+
+def test_a_disparity_of_the_user_gets_none(scene, quick):
+    """Planes explain a dense map perfectly, however wrong it is."""
+    result = slanted.estimate(scene.left, scene.right, quick, disparity=scene.disparity + 6)
+    assert result.confidence is None
+    assert result.deviation is None
+    again = reestimate(result, scene.left, scene.right, quick)
+    assert again.confidence is None
+    with pytest.raises(InputError, match=r"confidence\.min: expected 0.*got 0\.5"):
+        slanted.estimate(
+            scene.left,
+            scene.right,
+            quick.with_text({"confidence.min": "0.5"}),
+            disparity=scene.disparity,
+        )
 
 
 def test_other_matchers_get_a_confidence_too(scene, quick):

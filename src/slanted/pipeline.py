@@ -210,7 +210,10 @@ def explain(
         disparity = draw_disparity(regions, inference.planes, *limits)
         occluded = hidden_pixels(disparity)
         sky = find_sky(run.left, regions, evidence.disparity, limits[0])
-    confidence, deviation = run.judge((disparity, evidence.disparity, occluded), regions, inference)
+    confidence, deviation = None, None
+    if matches.searched is not None:  # of a user's own disparity the trees know nothing
+        maps = disparity, evidence.disparity, occluded
+        confidence, deviation = run.judge(maps, regions, inference)
     return Result(
         disparity=disparity,
         matched=evidence.disparity,

@@ -155,6 +155,11 @@ class PairRun:
         """Check the user's initial disparity."""
         from slanted.matching.user_disparity import disparity_from_user
 
+        if (least := self.settings.confidence.min) > 0:
+            raise InputError(
+                "confidence.min: expected 0, since a disparity of your own has no confidence, got "
+                f"{least}; leave out the threshold"
+            )
         rectification, _ = self._first_look(with_range=False)
         with self.stage("matching"):
             below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 from slanted.cli.terminal import is_watched, note, say
@@ -109,23 +109,31 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
     ]
 
 
+def _up(percent: float, digits: int) -> str:
+    """Return a percentage, rounded up: it is said to be the most."""
+    if not isfinite(percent):
+        return str(percent)
+    return f"{ceil(percent * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
 def _certificate_lines(summary: dict[str, Any]) -> list[str]:
     lines = [
-        f"energy {summary['energy']:,.0f}, at most {summary['gap_percent']:.3f} % above the "
+        f"energy {summary['energy']:,.0f}, at most {_up(summary['gap_percent'], 3)} % above the "
         f"optimum over the last particles (bound {summary['bound']:,.0f})"
     ]
     share = summary.get("gap_above_floor_percent")
     if share is not None and isfinite(share):
         lines.append(
-            f"that is at most {share:.1f} % of what a search can change (floor "
-            f"{summary['floor']:,.0f}); it bounds the search, not the error of the disparity"
+            f"that is at most {_up(share, 1)} % of the energy above the floor of "
+            f"{summary['floor']:,.0f}, where each term is minimised alone; it bounds the search, "
+            "not the error of the disparity"
         )
     return lines
 
 
 def _confidence_lines(summary: dict[str, Any]) -> list[str]:
     if "confidence_median" not in summary:
-        return []
+        return ["no confidence: there are no trees, or the disparity is your own"]
     line = f"median confidence {summary['confidence_median']:.2f}, "
     line += f"{summary['low_confidence_percent']:.1f} % of the pixels low"
     dropped = summary["dropped_percent"]

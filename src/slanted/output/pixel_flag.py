@@ -20,7 +20,7 @@ class PixelFlag(IntFlag):
     """
 
     MATCHED = 1
-    """The matcher found the pixel in the right image."""
+    """The pixel has a match, which the planes explain."""
     FILLED = 2
     """It did not: the disparity is that of the segment's plane alone."""
     OCCLUDED = 4

@@ -90,7 +90,7 @@ class ResultData:
 
     @property
     def gap_above_floor(self) -> float:
-        """The gap as a share of what lies above the floor, which is all that a search can change.
+        """The gap as a share of what lies above the floor, below which no search can get.
 
         The *floor* is what the potentials cost if each is minimised alone. Most of an energy lies
         below it, so that `gap` looks small whatever the search did. NaN if the floor is not known.

@@ -38,7 +38,7 @@ ERRORS = {
 }
 """The metrics that are shown, and their names in tables."""
 GUIDE = (
-    "matched: pixels for which the matcher found a disparity; gap: the most by which the "
+    "matched: pixels with a match that the planes explain; gap: the most by which the "
     "energy can exceed the optimum over the planes considered. "
 )
 ERROR_GUIDE = (
@@ -194,11 +194,11 @@ def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
 
 
 def _share_of_search(summary: dict[str, Any]) -> str:
-    """Return the gap as a share of what a search can change; results of old versions lack it."""
+    """Return the gap as a share of what lies above the floor; results of old versions lack it."""
     share = summary.get("gap_above_floor_percent")
     if share is None or not isfinite(share):
         return ""
-    return f", {share:.1f} % of what a search can change (this bounds the search, not the error)"
+    return f", {share:.1f} % of what lies above its floor (this bounds the search, not the error)"
 
 
 def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:

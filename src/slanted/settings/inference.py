@@ -49,6 +49,6 @@ class InferenceSettings(Section):
         "The solver stops when the bound rises by less than this share of itself between checks.")
     gap: float = setting(0.0, low=0.0, high=1.0, doc=
         "The last run of the solver goes on beyond `sweeps` until the energy is at most this share "
-        "above its bound, or no longer gets closer; 0 stops after `sweeps`.")
+        "above its bound, no longer gets closer, or has made 1000 sweeps; 0 stops after `sweeps`.")
     epsilon: float = setting(0.0, symbol="ε", low=0.0, doc=
         "Messages have this temperature; 0 is max-product.")
