@@ -177,7 +177,7 @@ def _choices(seen: Seen, share: DisparityMap, values: DisparityMap, places: Plac
     assert seen.margin is not None
     choice = seen.disparity
     np.minimum(np.abs(choice - seen.surface), CAP, out=places["distance"])
-    near_by = blurred(share, SMALL)
+    near_by = blurred(share, SMALL)  # again, since `matched_11` may not be written yet
     mean = blurred(values, SMALL) / np.maximum(near_by, np.float32(MINIMUM))
     offset = np.where(near_by > MINIMUM, choice - mean, np.float32(0))
     np.clip(offset, -CAP, CAP, out=places["offset_11"])

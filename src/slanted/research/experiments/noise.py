@@ -91,7 +91,7 @@ def settings_for(weights: dict[str, float]) -> Settings:
         "paper",
         inference__proposals="mixture",
         inference__sweeps=50,
-        inference__pooled_fit=0.0,  # as in the paper, of which this is a test
+        inference__pooled_fit=0.0,  # the paper fits each segment to its own matches
         model__lambda_hinge=LAMBDA_HINGE,
         **named,
     )
