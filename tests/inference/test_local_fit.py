@@ -140,7 +140,7 @@ def test_the_papers_deviations(scene, regions):
     planes = np.zeros((regions.count, 3))
     for t in (0, 4):
         drawn = propose(regions, observed, planes, scene.labels, t, options)
-        expected = np.array([0.5, 0.5, 5.0]) * np.exp(-t / 10)
+        expected = np.array([0.5, 0.5, 5.0]) * np.exp(-(t + 1) / 10)
         np.testing.assert_allclose(drawn.std(axis=(0, 1)), expected, rtol=0.03)
 
 

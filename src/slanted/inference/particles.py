@@ -56,7 +56,8 @@ def propose(
     kind = inference.proposals
     if kind != "mixture":
         slope, disparity = inference.sigma_slope, inference.sigma_disparity
-        sigma = np.exp(-iteration / inference.sigma_decay) * np.array([slope, slope, disparity])
+        fall = np.exp(-(iteration + 1) / inference.sigma_decay)
+        sigma = fall * np.array([slope, slope, disparity])
         particles: Floats = planes[:, None] + sigma * rng.standard_normal((regions.count, count, 3))
         if kind == "paper+incumbent":
             particles[:, 0] = planes

@@ -28,11 +28,12 @@ class InferenceSettings(Section):
         "`paper` draws particles from Gaussians, `paper+incumbent` also keeps the current plane, "
         "and `mixture` also takes a joint refit and planes of neighbours.")
     sigma_slope: float = setting(0.5, symbol="σ_α, σ_β", unit="px/px", low=0.0, doc=
-        "The paper's Gaussians have this standard deviation in slope, at first.")
+        "The paper's Gaussians have this standard deviation in slope, before it falls.")
     sigma_disparity: float = setting(5.0, symbol="σ_γ", unit="px", low=0.0, doc=
-        "The paper's Gaussians have this standard deviation in disparity, at first.")
+        "The paper's Gaussians have this standard deviation in disparity, before it falls.")
     sigma_decay: float = setting(10.0, low=1e-3, doc=
-        "The standard deviations of the paper's Gaussians fall to 1/e in this many iterations.")
+        "The standard deviations of the paper's Gaussians are multiplied by e^(−t / this) in "
+        "iteration t of 1, 2 and so on.")
     mixture_sigma: float = setting(1.0, unit="px", low=0.0, doc=
         "The mixture's Gaussians have this standard deviation in disparity, at first.")
     mixture_decay: float = setting(0.6, low=0.0, high=1.0, doc=

@@ -174,7 +174,7 @@ def test_training_sizes_go_on_with_the_split_train_more(small_kitti, context, mo
         with pytest.raises(StoppedError):
             run_experiment("training-size", replace(context, data={KITTI: folder}, limit=limit))
         assert [[f.name for f in job.frames] for job in asked] == [names[:n] for n in sizes]
-        assert {job.settings.learning.rounds for job in asked} == {1 if limit else 4}
+        assert {job.settings.learning.rounds for job in asked} == {1 if limit else 2}
 
 
 def test_the_papers_tables_fit():

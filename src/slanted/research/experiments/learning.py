@@ -35,6 +35,8 @@ IMAGES = 10
 """Training images for ε and loss, as in the paper."""
 SIZES = (1, 5, 10, 20)
 """Numbers of training images; those after the tenth are of the split train_more."""
+SHORT = {"learning__rounds": 2, "learning__max_steps": 20, "learning__particles": 20}
+"""How thoroughly rows are learned: with the defaults each of the ten takes an hour."""
 QUICK_STEPS, QUICK_PARTICLES = 8, 10
 """Most evaluations of a round, and most particles, in a quick pass; it has one round with each kind
 of target."""
@@ -104,7 +106,7 @@ class Study:
 
 def start(**changes: object) -> Settings:
     """Return the settings to learn with."""
-    return changed("paper", **_named(HAND_SET), **changes)
+    return changed("paper", **_named(HAND_SET), **SHORT, **changes)
 
 
 def weighed(weights: Mapping[str, float]) -> Settings:
@@ -181,7 +183,11 @@ def limited(settings: Settings, context: Context) -> Settings:
 def _weights_table(learned: Mapping[str, Scores], context: Context) -> Table:
     columns = (*HAND_SET, "evaluations", "seconds")
     rows = tuple(Row(name, tuple(found[c] for c in columns)) for name, found in learned.items())
-    notes = ["Evaluations of the objective, and seconds with one thread."]
+    notes = [
+        "Evaluations of the objective, and seconds with one thread; at most "
+        f"{SHORT['learning__rounds']} rounds of {SHORT['learning__max_steps']} evaluations, with "
+        f"{SHORT['learning__particles']} particles."
+    ]
     if context.limit is not None:
         notes.append(
             f"In a quick pass at most {QUICK_STEPS} evaluations a round, twice for ε = 0, and "
