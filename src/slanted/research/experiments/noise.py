@@ -13,7 +13,7 @@ from slanted.research.experiments.comparisons import changed
 from slanted.research.experiments.data import Context
 from slanted.research.experiments.jobs.learning import LearningJob
 from slanted.research.experiments.jobs.noise import NoiseJob, NoisySource
-from slanted.research.experiments.learning import HAND_SET, limited
+from slanted.research.experiments.learning import HAND_SET, ONES, limited
 from slanted.research.experiments.measurements import problems_of
 from slanted.research.experiments.outcome import Finding, Outcome
 from slanted.research.experiments.plans import IN_PAPER
@@ -80,7 +80,7 @@ def noise(context: Context) -> Outcome:
 def learning_job(context: Context, count: int, sigma: float) -> LearningJob:
     """Return the job that learns the weights for a σ from some scenes, starting at 1."""
     scenes = tuple(NoisySource(TRAIN_SEED, k, sigma) for k in range(count))
-    settings = limited(settings_for(dict.fromkeys(HAND_SET, 1.0)), context)
+    settings = limited(settings_for(ONES), context)
     return LearningJob(scenes, settings, context.folder / "checkpoints")
 
 
