@@ -79,6 +79,10 @@ class RectificationError(InputError):
     """The pair is not rectified, or its images are swapped."""
 
 
+class ImplausibleError(InputError):
+    """The images cannot be two views of one scene."""
+
+
 class FileError(SlantedError):
     """A file cannot be read, understood or written.
 

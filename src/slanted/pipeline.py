@@ -93,7 +93,8 @@ def estimate(
     """
     with prepare(left, right, settings, progress, names, backend) as pair:
         run = replace(pair, potential=potential, previous_frame=previous_frame, watch=watch)
-        matches = run.match() if disparity is None else run.take(disparity, valid)
+        run, look = run.first_look(with_range=disparity is None)
+        matches = run.match(look) if disparity is None else run.take(look, disparity, valid)
         return explain(run, matches, segments)
 
 
@@ -140,9 +141,9 @@ def reestimate(
     """
     segments = result.regions.label_image if keep_segments else None
     found = result.searched, result.rectification
-    matches = InitialMatches(result.matched, result.pixel_weights, *found)
+    matches = InitialMatches(result.matched, result.pixel_weights, *found, doubts=result.doubts)
     with prepare(left, right, settings, progress) as pair:
-        run = replace(pair, potential=potential, watch=watch)
+        run = replace(pair, potential=potential, watch=watch).straightened(result.rectification)
         return explain(run, matches, segments)
 
 
@@ -173,8 +174,9 @@ def match_pair(
     >>> matched.shape, list(seconds)
     ((64, 96), ['first look', 'matching'])
     """
-    with prepare(left, right, settings, progress, names) as run:
-        return run.match().disparity, run.stage.seconds
+    with prepare(left, right, settings, progress, names) as pair:
+        run, look = pair.first_look()
+        return run.match(look).disparity, run.stage.seconds
 
 
 def explain(
@@ -229,6 +231,7 @@ def explain(
         confidence=confidence,
         deviation=deviation,
         sky=sky,
+        doubts=matches.doubts,
     )
 
 

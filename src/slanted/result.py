@@ -53,6 +53,8 @@ class Result(ResultData):
         None. It is rounded to float16, as on disk.
     sky
         (H, W) pixels that look like sky; None if that was not judged.
+    doubts
+        What speaks against the result as a whole, a sentence each; empty for a good pair.
 
     Examples
     --------

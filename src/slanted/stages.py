@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
 
+RANGE_HOLDS = 1.0
+"""The range is found again if the right view was moved by more than this many pixels."""
+
 Progress = Callable[[str], None]
 """Called with a stage's name when it starts."""
 
@@ -65,6 +68,18 @@ class InitialMatches:
     """What the check of the pair found."""
     found: Matches | None = None
     """What the matcher found before its filters; None for a disparity of the user's own."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against the pair, a sentence each."""
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What is known of a pair before it is matched."""
+
+    rectification: RectificationCheck | None
+    """What its features show; None if there are too few, or nothing was checked."""
+    searched: DisparityRange | None
+    """The disparities to search; None if none are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +124,51 @@ class PairRun:
 
         return grey_pair(self.left, self.right)
 
-    def match(self) -> InitialMatches:
+    def first_look(self, *, with_range: bool = True) -> tuple[PairRun, FirstLook]:
+        """Check that the pair is rectified, and find its range of disparities.
+
+        The run that is returned has its right view straightened, if that is called for.
+        """
+        from slanted.matching.disparity_range import disparity_range
+        from slanted.matching.rectification import (
+            decide_correction,
+            judge_rectification,
+            measure_rectification,
+        )
+        from slanted.runtime.threads import together
+
+        left, right, matching = self.left, self.right, self.settings.matching
+        rules, low = self.settings.rectification, matching.min_disparity
+        with self.stage("first look"):
+            found, searched = together(
+                lambda: measure_rectification(left, right, low) if rules.check != "off" else None,
+                lambda: disparity_range(left, right, matching) if with_range else None,
+            )
+            found = decide_correction(found, left, rules)
+            judge_rectification(found, left, right, rules, self.names)
+            run = self.straightened(found)
+            moved = 0.0 if found is None or found.warp is None else found.warp.rms
+            if run is not self and with_range and moved > RANGE_HOLDS:
+                searched = disparity_range(left, run.right, matching)
+        return run, FirstLook(found, searched)
+
+    def straightened(self, check: RectificationCheck | None) -> PairRun:
+        """Return the run of the pair with the vertical warp undone, if the check decided so."""
+        from slanted.matching.vertical_warp import straighten
+
+        if check is None or check.warp is None or not check.corrected:
+            return self
+        return replace(self, right=straighten(self.right, check.warp))
+
+    def match(self, look: FirstLook) -> InitialMatches:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
 
         from slanted.matching import Matches, find_matches
+        from slanted.matching.plausibility import doubts_about, judge_plausibility
 
-        rectification, searched = self._first_look(with_range=True)
+        features, searched, rules = look.rectification, look.searched, self.settings.rectification
+        assert searched is not None
         with self.stage("matching"):
             if self.tiled is None:
                 found = find_matches(self.left, self.right, self.settings.matching, searched)
@@ -126,8 +179,10 @@ class PairRun:
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
+            doubts = doubts_about(found, searched, features, (self.left, self.right))
+            judge_plausibility(doubts, found, features, rules, self.names)
             weights = self._pixel_weights(found.disparity, found.confidence)
-        return InitialMatches(found.disparity, weights, searched, rectification, found)
+        return InitialMatches(found.disparity, weights, searched, features, found, doubts)
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
@@ -151,7 +206,7 @@ class PairRun:
 
         return judge
 
-    def take(self, disparity: Any, valid: Any) -> InitialMatches:
+    def take(self, look: FirstLook, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
         from slanted.matching.user_disparity import disparity_from_user
 
@@ -160,27 +215,11 @@ class PairRun:
                 "confidence.min: expected 0, since a disparity of your own has no confidence, got "
                 f"{least}; leave out the threshold"
             )
-        rectification, _ = self._first_look(with_range=False)
         with self.stage("matching"):
             below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]
             given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
-        return InitialMatches(given, self._pixel_weights(given, None), None, rectification)
-
-    def _first_look(self, *, with_range: bool) -> tuple[RectificationCheck | None, Any]:
-        """Check that the pair is rectified, and find its range of disparities."""
-        from slanted.matching.disparity_range import disparity_range
-        from slanted.matching.rectification import judge_rectification, measure_rectification
-        from slanted.runtime.threads import together
-
-        left, right, matching = self.left, self.right, self.settings.matching
-        rules, low = self.settings.rectification, matching.min_disparity
-        with self.stage("first look"):
-            found, searched = together(
-                lambda: measure_rectification(left, right, low) if rules.check != "off" else None,
-                lambda: disparity_range(left, right, matching) if with_range else None,
-            )
-            judge_rectification(found, left, right, rules, self.names)
-        return found, searched
+        weights = self._pixel_weights(given, None)
+        return InitialMatches(given, weights, None, look.rectification)
 
     def _pixel_weights(
         self, disparity: NDArray[np.float32], confidence: NDArray[np.float32] | None

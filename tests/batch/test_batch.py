@@ -195,12 +195,24 @@ def test_warnings_are_heard_in_any_thread(quick, tmp_path):
     assert any("both images are the same" in message for message in record["warnings"])
 
 
+def test_the_summary_shows_how_a_camera_drifts(quick, tmp_path):
+    scene = make_scene(256, 192, seed=1)
+    for rows in range(3):
+        write_image(tmp_path / f"{rows}_left.png", scene.left)
+        write_image(tmp_path / f"{rows}_right.png", np.roll(scene.right, rows, axis=0))
+    run_batch(find_pairs(tmp_path), tmp_path / "out", quick, workers=1)
+    rows = sorted(summary(tmp_path / "out"), key=lambda row: row["name"])
+    shifts = [float(row["vertical_shift"]) for row in rows]
+    np.testing.assert_allclose(shifts, [0, 1, 2], atol=0.1)
+    assert [row["straightened"] for row in rows] == ["False", "True", "True"]
+
+
 def test_a_pair_of_colour_and_grey_is_told_in_its_record(quick, tmp_path):
     scene = make_scene(256, 192, seed=1)
     write_image(tmp_path / "a_left.png", scene.left)
     write_image(tmp_path / "a_right.png", scene.right[..., 0])
     run_batch(find_pairs(tmp_path), tmp_path / "out", quick, workers=1)
-    (told,) = json.loads((tmp_path / "out/a/record.json").read_text())["warnings"]
+    told, *_ = json.loads((tmp_path / "out/a/record.json").read_text())["warnings"]
     assert told.startswith(f"{tmp_path / 'a_left.png'}: is in colour, but ")
 
 

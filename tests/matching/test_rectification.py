@@ -12,7 +12,7 @@ from slanted.matching.rectification import check_rectification, measure_rectific
 from slanted.settings import RectificationSettings
 
 LEFT, RIGHT, _ = load_motorcycle()
-SETTINGS = RectificationSettings()
+SETTINGS = RectificationSettings(correct="off")
 
 
 def moved(image, rows=0.0, degrees=0.0):
@@ -50,7 +50,7 @@ def test_a_large_offset_is_refused_unless_told_otherwise():
     with pytest.raises(RectificationError, match=r"got a vertical offset of 1[45]\.\d px"):
         check_rectification(LEFT, right, SETTINGS)
     with pytest.warns(SlantedWarning):
-        check_rectification(LEFT, right, RectificationSettings(check="warn"))
+        check_rectification(LEFT, right, RectificationSettings(check="warn", correct="off"))
     assert check_rectification(LEFT, right, RectificationSettings(check="off")) is None
 
 
@@ -58,7 +58,7 @@ def test_swapped_images_are_noticed():
     with pytest.raises(RectificationError, match="seem to be swapped"):
         check_rectification(RIGHT, LEFT, SETTINGS)
     with pytest.warns(SlantedWarning, match="swapped"):
-        check_rectification(RIGHT, LEFT, RectificationSettings(check="warn"))
+        check_rectification(RIGHT, LEFT, RectificationSettings(check="warn", correct="off"))
     with pytest.warns(SlantedWarning, match="rectified"), pytest.raises(RectificationError):
         check_rectification(RIGHT, moved(LEFT, 3), SETTINGS)  # askew and swapped
     # A range that starts above zero makes no pair swapped.

@@ -28,9 +28,10 @@ FAILURES = "failures"
 COLUMNS = (
     *("name", "status", "error", "left", "right", "width", "height", "segments"),
     *("energy", "bound", "gap_percent", "matched_percent", "confidence_median", "noise", "seconds"),
+    *("vertical_shift", "vertical_turn", "vertical_rms", "straightened"),
     *("settings", "inputs", "version", "worker", "warnings"),
 )
-"""Columns of the summary."""
+"""Columns of the summary. The vertical ones, over a day of a camera, show how it drifts."""
 
 
 def settings_digest(settings: Settings) -> str:

@@ -127,7 +127,21 @@ def _numbers(result: Result) -> dict[str, Any]:
     summary = result.summary()
     names = ["width", "height", "segments", "energy", "bound", "gap_percent", "matched_percent"]
     names += [name for name in ("confidence_median",) if name in summary]
-    return {name: summary[name] for name in (*names, "noise")}
+    return {name: summary[name] for name in (*names, "noise")} | _drift(result)
+
+
+def _drift(result: Result) -> dict[str, Any]:
+    """Return what is left of the pair's rectification error; nothing if it is not known."""
+    check = result.rectification
+    if check is None or check.warp is None:
+        return {}
+    shift, turn = check.warp.coefficients[:2]
+    return {
+        "vertical_shift": shift,
+        "vertical_turn": turn,
+        "vertical_rms": check.warp.rms,
+        "straightened": check.corrected,
+    }
 
 
 def _failed(job: Job, record: dict[str, Any], error: Exception) -> Outcome:

@@ -118,12 +118,17 @@ def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -
 
     @functools.wraps(command)
     def with_settings(
-        preset: str, settings_file: Path | None, changes: tuple[str, ...], **values: Any
+        preset: str,
+        settings_file: Path | None,
+        changes: tuple[str, ...],
+        force: bool,
+        **values: Any,
     ) -> Any:
         settings = Settings.preset(preset)
         if settings_file is not None:
             settings = Settings.load(settings_file, settings)
-        texts = dict(assignments("--set", changes))
+        texts = {"rectification.check": "warn"} if force else {}
+        texts |= dict(assignments("--set", changes))
         named = {path: values.pop(_parameter(path)) for path in known | old}
         texts |= {path: text for path, text in named.items() if text is not None}
         return command(settings=settings.with_text(texts), **values)
@@ -145,6 +150,8 @@ def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -
                      help="TOML file with settings that override the preset's."),
         click.option("--set", "changes", multiple=True, metavar="KEY=VALUE",
                      help="Change any setting; `slanted settings` lists them. Repeatable."),
+        click.option("--force", is_flag=True,
+                     help="Go on with a pair that is not rectified, swapped or of two scenes."),
     ))  # fmt: skip
 
 

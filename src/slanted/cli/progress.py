@@ -103,6 +103,8 @@ def energy_lines(summary: dict[str, Any]) -> list[str]:
         f"{number} {name.replace('_', ' ')}" for name, number in summary["boundaries"].items()
     )
     return [
+        *(f"doubtful: {doubt}" for doubt in summary.get("doubts", ())),
+        *_rectification_lines(summary.get("rectification")),
         f"{summary['segments']} segments; boundaries: {kinds}",
         *_certificate_lines(summary),
         *_confidence_lines(summary),
@@ -114,6 +116,18 @@ def _up(percent: float, digits: int) -> str:
     if not isfinite(percent):
         return str(percent)
     return f"{ceil(percent * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
+def _rectification_lines(check: dict[str, Any] | None) -> list[str]:
+    if check is None:
+        return ["rectification: not known, since too few features match, or not checked"]
+    if not check["corrected"]:
+        return []
+    warp = check["warp"]
+    return [
+        f"the rows of the right image were off by {warp['rms']:.2f} px "
+        f"(rms, ± {warp['uncertainty']:.2f}): straightened before matching"
+    ]
 
 
 def _certificate_lines(summary: dict[str, Any]) -> list[str]:

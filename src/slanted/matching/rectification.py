@@ -1,36 +1,39 @@
-"""A check, by matched features, that a pair is rectified and its images are not swapped.
+"""Is the pair rectified, and are its images not swapped? Matched features tell.
 
 Every method that searches along rows fails without notice on a pair whose rows do not agree, so the
-vertical offset is measured first and reported.
+vertical warp between both views is measured first, reported, and undone if it is small.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from slanted.errors import RectificationError, SlantedWarning
 from slanted.images.checks import NAMES
-from slanted.images.colour import as_8_bit, as_grey
-from slanted.runtime.arrays import Floats
+from slanted.matching.features import match_features
+from slanted.matching.vertical_warp import LARGEST_SIDE, VerticalWarp, fit_vertical_warp
 
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.settings import RectificationSettings
 
-FEATURES = 600
-"""Number of ORB features found in each image."""
-LARGEST_WIDTH = 1600
-"""Wider images are reduced to this width, in pixels, to limit the time of the check."""
-LARGEST_DISTANCE = 40
-"""Largest number of differing bits, of 256, of matched descriptors; by chance it is 128 ± 8."""
 FEWEST_MATCHES = 30
 """Fewest matches for a verdict; the median of fewer would be noise."""
-SWAPPED_SHARE = 0.8
-"""Share of matches of negative disparity above which a pair counts as swapped."""
+SWAPPED_SHARE = 0.6
+"""Share of matches of negative disparity above which a pair counts as swapped. Of 100 good pairs
+none has more than 0.11; of swapped ones, far things are shifted too little to be counted."""
+CONSISTENT = 2.0
+"""Features this close to the warp, in pixels, are consistent, for images up to 1600 px wide."""
+ONE_SCENE = 0.3
+"""Share of consistent features below which offsets mean nothing. Two scenes have at most 0.14, of
+100 good pairs none has less than 0.77."""
+SURE = 4.0
+"""A warp is sure if it is this many times as large as its uncertainty."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +51,60 @@ class RectificationCheck:
     """Median distance from `vertical_median`, scaled to a standard deviation, in pixels."""
     backward_share: float
     """Share of matches with a disparity below zero, or below the start of a negative range."""
+    consistent_share: float = 1.0
+    """Share of matches that agree with the warp; those of two different scenes do not."""
+    largest_disparity: float = 0.0
+    """The disparity that the nearest twentieth of the consistent matches exceeds, in pixels."""
+    warp: VerticalWarp | None = None
+    """The vertical warp between the views; None in results of older versions."""
+    corrected: bool = False
+    """Whether the right view was straightened by it before matching."""
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the check that `dataclasses.asdict` made a record of."""
+        warp = record.get("warp")
+        if warp is not None:
+            warp = VerticalWarp(**{**warp, "coefficients": tuple(warp["coefficients"])})
+        return cls(**{**record, "warp": warp})
 
 
 def measure_rectification(
     left: Image, right: Image, min_disparity: int = 0
 ) -> RectificationCheck | None:
-    """Match ORB features of both images; return None if too few match for a verdict."""
-    offsets = _feature_offsets(left, right)
-    if len(offsets) < FEWEST_MATCHES:
+    """Match features of both images; return None if too few match for a verdict."""
+    features = match_features(left, right)
+    if len(features) < FEWEST_MATCHES:
         return None
-    horizontal, vertical = offsets.T
+    height, width = left.shape[:2]
+    warp = fit_vertical_warp(features, width, height)
+    vertical, disparity = features.vertical, features.disparity
+    expected = warp.at(features.right[:, 0], features.left[:, 1], width, height)
+    consistent = np.abs(vertical - expected) < CONSISTENT * max(1.0, width / 1600)
+    middle = float(np.median(vertical))
     return RectificationCheck(
-        matches=len(offsets),
+        matches=len(features),
         vertical_offset=float(np.median(np.abs(vertical))),
-        vertical_median=float(np.median(vertical)),
-        vertical_spread=1.4826 * float(np.median(np.abs(vertical - np.median(vertical)))),
-        backward_share=float(np.mean(horizontal < min(0, min_disparity) - 1)),
+        vertical_median=-middle,
+        vertical_spread=1.4826 * float(np.median(np.abs(vertical - middle))),
+        backward_share=float(np.mean(disparity < min(0, min_disparity) - 1)),
+        consistent_share=float(np.mean(consistent)),
+        largest_disparity=float(np.quantile(disparity[consistent], 0.95)) if any(consistent) else 0,
+        warp=warp,
     )
+
+
+def decide_correction(
+    found: RectificationCheck | None, image: Image, settings: RectificationSettings
+) -> RectificationCheck | None:
+    """Decide whether to straighten the right view: if the warp is sure, and large enough."""
+    if found is None or found.warp is None or settings.correct == "off":
+        return found
+    if max(image.shape[:2]) > LARGEST_SIDE or found.consistent_share < ONE_SCENE:
+        return found
+    large = found.warp.rms > max(settings.correct_above, SURE * found.warp.uncertainty)
+    far_off = found.vertical_offset > settings.refuse_offset
+    return replace(found, corrected=not far_off and (large or settings.correct == "always"))
 
 
 def check_rectification(
@@ -78,7 +118,9 @@ def check_rectification(
         If ``settings.check`` is ``refuse`` and the vertical offset is above
         ``settings.refuse_offset``, or the images are swapped.
     """
-    found = None if settings.check == "off" else measure_rectification(left, right, min_disparity)
+    if settings.check == "off":
+        return None
+    found = decide_correction(measure_rectification(left, right, min_disparity), left, settings)
     judge_rectification(found, left, right, settings)
     return found
 
@@ -104,6 +146,8 @@ def judge_rectification(
             stacklevel=2,
         )
         return
+    if found.consistent_share < ONE_SCENE:
+        return  # offsets mean nothing here; `slanted.matching.plausibility` judges such pairs
     offset = found.vertical_offset
     measured = f"{offset:.1f} px (median of {found.matches} matches)"
     if offset > settings.refuse_offset and settings.check == "refuse":
@@ -111,7 +155,7 @@ def judge_rectification(
             f"{pair}: expected a rectified pair, whose rows agree, got a vertical offset of "
             f"{measured}; rectify the images first, or set rectification.check=warn to go on"
         )
-    if offset > settings.warn_offset:
+    if offset > settings.warn_offset and not found.corrected:
         warnings.warn(
             f"the pair is not well rectified: vertical offset {measured}; expect errors",
             SlantedWarning,
@@ -126,28 +170,3 @@ def judge_rectification(
         if settings.check == "refuse":
             raise RectificationError(message)
         warnings.warn(message, SlantedWarning, stacklevel=2)
-
-
-def _feature_offsets(left: Image, right: Image) -> Floats:
-    """Return (N, 2) differences (column, row) left − right of matched features, in pixels."""
-    import cv2
-
-    shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
-    # Both views have the same scale, so one pyramid level is enough, at a third of the time.
-    finder = cv2.ORB_create(FEATURES, fastThreshold=7, nlevels=1)
-    points, descriptors = [], []
-    for image in as_8_bit(as_grey(left), as_grey(right)):
-        small = image
-        if shrink < 1:
-            small = cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
-        found, described = finder.detectAndCompute(small, None)
-        if described is None:
-            return np.empty((0, 2))
-        points.append(np.array([point.pt for point in found]) / shrink)
-        descriptors.append(described)
-    matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(*descriptors)
-    near = [m for m in matches if m.distance < LARGEST_DISTANCE]
-    first = points[0][[m.queryIdx for m in near]]
-    second = points[1][[m.trainIdx for m in near]]
-    offsets: Floats = (first - second).reshape(-1, 2)
-    return offsets

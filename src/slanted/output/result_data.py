@@ -85,6 +85,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         "rectification": (
             None if result.rectification is None else dataclasses.asdict(result.rectification)
         ),
+        "doubts": list(result.doubts),
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }
 
@@ -179,8 +180,9 @@ def read_result(folder: Path) -> dict[str, Any]:
             "settings": settings,
             "seconds": {k: float(v) for k, v in record["seconds"].items() if k != "total"},
             "searched": searched,
-            "rectification": None if check is None else RectificationCheck(**check),
+            "rectification": None if check is None else RectificationCheck.from_record(check),
             "pixel_weights": arrays.get("weights"),
+            "doubts": tuple(str(doubt) for doubt in record.get("doubts", ())),
             **_pixel_maps(arrays),
         }
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:

@@ -37,6 +37,7 @@ class ResultData:
     confidence: NDArray[np.float32] | None = None
     deviation: NDArray[np.float32] | None = None
     sky: NDArray[np.bool_] | None = None
+    doubts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Rounded as files round them, so that a result read back equals the one that was saved.

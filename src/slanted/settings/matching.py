@@ -27,6 +27,11 @@ class RectificationSettings(Section):
         "A larger median vertical offset gives a warning.")
     refuse_offset: float = setting(10.0, unit="px", low=0.0, doc=
         "A larger median vertical offset counts as not rectified.")
+    correct: str = setting("auto", choices=("auto", "off", "always"), doc=
+        "With `auto` the right view is straightened if the vertical warp between the views is sure "
+        "and above `correct_above`, with `always` whenever it can be measured.")
+    correct_above: float = setting(0.3, unit="px", low=0.0, doc=
+        "A smaller vertical warp, as a root mean square over the image, is left as it is.")
 
 
 @dataclass(frozen=True)

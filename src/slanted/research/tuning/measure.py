@@ -85,7 +85,8 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     matches, first = _match(frame, *shared)
     label_image, second = _segment(frame, *shared, settings.segmentation)
     start = time.perf_counter()
-    with prepare(left, right, settings, None) as run:
+    with prepare(left, right, settings, None) as pair:
+        run = pair.straightened(matches.rectification)
         result = explain(run, matches, superpixels=label_image)
     return result.disparity, first + second + time.perf_counter() - start
 
@@ -110,8 +111,9 @@ def _match(
 
     settings = Settings(threads=1, rectification=rectification, matching=matching)
     start = time.perf_counter()
-    with prepare(*_images(frame), settings, None) as run:
-        matches = run.match()
+    with prepare(*_images(frame), settings, None) as pair:
+        run, look = pair.first_look()
+        matches = run.match(look)
     return matches, time.perf_counter() - start
 
 
