@@ -209,7 +209,7 @@ def explain(
         limits = drawn_range(settings, matches.searched, matches.disparity)
         disparity = draw_disparity(regions, inference.planes, *limits)
         occluded = hidden_pixels(disparity)
-        sky = find_sky(run.left, regions, evidence.disparity, limits[0])
+        sky = find_sky(run.left, evidence.disparity, limits[0]) if settings.model.sky else None
     confidence, deviation = None, None
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
         maps = disparity, evidence.disparity, occluded

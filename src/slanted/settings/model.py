@@ -39,7 +39,7 @@ class WeightSettings(Section):
 
 @dataclass(frozen=True)
 class ModelSettings(Section):
-    """These are the constants of the potentials of the hybrid MRF (paper §3.1, §4)."""
+    """These are the constants of the potentials of the hybrid MRF (paper §3.1, §4), and the sky."""
 
     reference_noise: float = setting(0.3, unit="px", low=0.0, doc=
         "The weights are meant for matches with this standard deviation: more precise matches "
@@ -60,4 +60,7 @@ class ModelSettings(Section):
         "depending on how different the colours of its segments are.")
     kappa: float = setting(60.0, symbol="κ", low=0.0, doc=
         "A χ² distance of 1 between colour histograms costs this much.")
+    sky: bool = setting(True, doc=
+        "If true, pixels that look like sky are flagged, are infinitely far in depth maps, and are "
+        "left out of point clouds and meshes. Planes and disparities do not depend on it.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
