@@ -52,7 +52,7 @@ class Result(ResultData):
         (H, W) float32, the standard deviation in pixels of disparities that are not wrong, or
         None. It is rounded to float16, as on disk.
     sky
-        (H, W) pixels that look like sky; None if that was not judged.
+        (H, W) pixels that look like sky, which has no depth; None if ``model.sky`` is off.
 
     Examples
     --------
