@@ -121,10 +121,10 @@ def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[F
 
 def _state(result: Result, snapshot: Snapshot) -> Result:
     """Return a result as it stood at a snapshot."""
-    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.drawing import draw_result, hidden_pixels
 
-    limits = drawn_range(result.settings, result.searched, result.matched)
-    disparity = draw_disparity(snapshot.regions, snapshot.planes, *limits)
+    made = result.settings, result.searched, result.matched
+    disparity = draw_result(snapshot.regions, snapshot.planes, *made)
     inference: Inference = replace(
         result.inference,
         planes=snapshot.planes,
