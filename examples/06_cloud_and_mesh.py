@@ -15,8 +15,9 @@ result = slanted.estimate(scene.left, scene.right)
 cameras = slanted.Calibration(
     fx_pixels=300, fy_pixels=300, cx_pixels=159.5, cy_pixels=119.5, baseline_meters=0.1
 )  # or slanted.read_calibration("calib.txt")
-depth = cameras.depth(result.disparity)  # (H, W) metres = fx · baseline / (disparity + doffs)
-points = cameras.points(result.disparity)  # (H, W, 3): x right, y down, z forward
+disparity = result.solid_disparity()  # NaN in the sky, which has no depth
+depth = cameras.depth(disparity)  # (H, W) metres = fx · baseline / (disparity + doffs)
+points = cameras.points(disparity)  # (H, W, 3): x right, y down, z forward
 print(f"depths from {depth.min():.2f} to {depth.max():.2f} m, points {points.shape}")
 
 source = Exportable(result, scene.left, cameras)

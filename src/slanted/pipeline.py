@@ -191,7 +191,8 @@ def explain(
     these matches, if they are known already.
     """
     from slanted.inference.pcbp import infer
-    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.drawing import draw_result, hidden_pixels
+    from slanted.model.planes import lowest_disparity
     from slanted.model.sky import find_sky
     from slanted.refinement.refine import infer_and_refine
 
@@ -208,17 +209,17 @@ def explain(
         stage=run.stage,
     )
     with run.stage("drawing"):
-        limits = drawn_range(settings, matches.searched, matches.disparity)
-        disparity = draw_disparity(regions, inference.planes, *limits)
+        matched, lowest = evidence.disparity, lowest_disparity(settings)
+        disparity = draw_result(regions, inference.planes, settings, matches.searched, matched)
         occluded = hidden_pixels(disparity)
-        sky = find_sky(run.left, regions, evidence.disparity, limits[0])
+        sky = find_sky(run.left, matched, lowest) if settings.model.sky else None
     confidence, deviation = None, None
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
-        maps = disparity, evidence.disparity, occluded
+        maps = disparity, matched, occluded
         confidence, deviation = run.judge(maps, regions, inference)
     return Result(
         disparity=disparity,
-        matched=evidence.disparity,
+        matched=matched,
         occluded=occluded,
         regions=regions,
         inference=inference,

@@ -23,7 +23,8 @@ class Result(ResultData):
     ----------
     disparity
         Dense disparity of the left image, float32 pixels: each pixel on its segment's plane,
-        inside the range of disparities that was searched.
+        inside the range of disparities that was searched. In the strip at the left that the right
+        view does not see it may be nearer; see ``model.strip_step``.
     matched
         The disparity D(p) that the planes explain, NaN outside F (paper §3.1): the matches of the
         matcher that are believed, or the user's.
@@ -52,7 +53,7 @@ class Result(ResultData):
         (H, W) float32, the standard deviation in pixels of disparities that are not wrong, or
         None. It is rounded to float16, as on disk.
     sky
-        (H, W) pixels that look like sky; None if that was not judged.
+        (H, W) pixels that look like sky, which has no depth; None if ``model.sky`` is off.
     doubts
         What speaks against the result as a whole, a sentence each; empty for a good pair.
 

@@ -102,7 +102,7 @@ def archive(path):
 WRITTEN = {
     "confidence.npy": (lambda p: np.save(p, DISPARITY / 100), {"meaning": "confidence of slanted: probability that the disparity is right"}),
     "valid.png": (lambda p: write_image(p, np.full((3, 4), 33, np.uint8)), {"meaning": "flags of slanted, whose bits docs/result.md explains", "highest": 33}),
-    "depth.npy": (lambda p: np.save(p, DISPARITY), {"meaning": "depth map of slanted: metres, NaN where unknown", "lowest": 1.5}),
+    "depth.npy": (lambda p: np.save(p, DISPARITY), {"meaning": "depth map of slanted: metres, NaN where unknown, infinite in the sky", "lowest": 1.5}),
     "segments.npy": (lambda p: np.save(p, np.eye(3, dtype=np.int32)), {"meaning": "label image, such as segments (NumPy)", "highest": 1}),
     "depth.png": (lambda p: write_image(p, np.uint16([[0, 700], [900, 800]])), {"meaning": "depth image of slanted: millimetres, 0 where unknown", "lowest": 700, "known_share": 0.75}),
     "disparity.png": (lambda p: write_image(p, np.full((4, 4), 512, np.uint16)), {"meaning": "KITTI disparity map", "lowest": 2.0}),

@@ -209,8 +209,11 @@ def test_files_leave_out_what_is_below_the_threshold(result, tmp_path):
         np.testing.assert_allclose(filled, result.disparity, atol=1 / 256)
     raw = cv2.imread(str(tmp_path / "disparity.png"), cv2.IMREAD_UNCHANGED)
     assert (raw[~kept] == 0).all()
-    np.testing.assert_array_equal(np.isfinite(np.load(tmp_path / "depth.npy")), kept)
-    assert len(trimesh.load(tmp_path / "cloud.ply").vertices) == kept.sum()
+    depth, solid = np.load(tmp_path / "depth.npy"), kept & ~result.sky
+    np.testing.assert_array_equal(np.isfinite(depth), solid)
+    np.testing.assert_array_equal(np.isposinf(depth), result.sky)
+    np.testing.assert_array_equal(np.isnan(depth), ~kept & ~result.sky)
+    assert len(trimesh.load(tmp_path / "cloud.ply").vertices) == solid.sum()
     again = Result.load(tmp_path)
     np.testing.assert_array_equal(again.disparity, result.disparity)
     assert again.summary()["dropped_percent"] == pytest.approx(100 * (~kept).mean())
@@ -223,12 +226,12 @@ def test_a_threshold_above_every_pixel_leaves_empty_maps(result, tmp_path):
     with_least(none, 0.9).save(tmp_path)
     assert np.isnan(np.load(tmp_path / "disparity.npy")).all()
     assert (cv2.imread(str(tmp_path / "disparity.png"), cv2.IMREAD_UNCHANGED) == 0).all()
-    with pytest.raises(InputError, match=r"confidence of at least 0\.9, got none"):
+    with pytest.raises(InputError, match=r"confidence of at least 0\.9 that .* got none"):
         export("mesh.ply", Exportable(none, SCENE.left, CAMERAS, 0.9))
 
 
 def test_exports_leave_out_what_is_below_the_threshold(result):
-    kept = result.confidence >= 0.4
+    kept = (result.confidence >= 0.4) & ~result.sky
     source = Exportable(result, SCENE.left, CAMERAS, 0.4)
     cloud = trimesh.load(io.BytesIO(export("cloud.ply", source)["cloud.ply"]), file_type="ply")
     assert len(cloud.vertices) == kept.sum()
@@ -240,7 +243,7 @@ def test_exports_leave_out_what_is_below_the_threshold(result):
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_mesh_covers_the_pixels_above_the_threshold_and_no_others(result, step):
     blocks = np.kron(np.random.default_rng(1).random((8, 12)), np.ones((8, 8)))
-    smooth = dataclasses.replace(result, confidence=blocks)
+    smooth = dataclasses.replace(result, confidence=blocks, sky=None)
     whole, mesh = mesh_of(smooth, step=step), mesh_of(smooth, step=step, min_confidence=0.5)
     assert mesh.segment.max() < result.regions.count
     assert set(np.unique(mesh.faces)) == set(range(len(mesh.corners)))
@@ -257,6 +260,41 @@ def test_a_mesh_covers_the_pixels_above_the_threshold_and_no_others(result, step
         == shown  # fmt: skip
 
 
+def test_the_sky_keeps_its_disparity_and_has_no_place_in_space(result, plain, tmp_path):
+    sky = result.sky
+    with whole_folder(tmp_path) as folder:
+        write_result(folder, result, SCENE.left, CAMERAS)
+    np.testing.assert_array_equal(np.load(tmp_path / "disparity.npy"), result.disparity)
+    depth = np.load(tmp_path / "depth.npy")
+    np.testing.assert_array_equal(depth, np.where(sky, np.inf, CAMERAS.depth(result.disparity)))
+    assert len(trimesh.load(tmp_path / "cloud.ply").vertices) == (~sky).sum()
+    source = Exportable(result, SCENE.left, CAMERAS)
+    cloud = trimesh.load(io.BytesIO(export("cloud.ply", source)["cloud.ply"]), file_type="ply")
+    assert len(cloud.vertices) == (~sky).sum()
+    image = np.frombuffer(export("depth.png", source)["depth.png"], np.uint8)
+    np.testing.assert_array_equal(cv2.imdecode(image, cv2.IMREAD_UNCHANGED) == 0, sky)
+    centres = (mesh := mesh_of(result)).corners[mesh.faces].mean(axis=1)
+    u, v = np.rint(centres).astype(int).T
+    assert not sky[v, u].any()
+    assert area(mesh) == pytest.approx((~sky).sum())
+    np.testing.assert_array_equal(result.solid_disparity(),
+                                  np.where(sky, np.nan, result.disparity))  # fmt: skip
+    np.testing.assert_array_equal(np.isnan(result.solid_disparity(0.7)),
+                                  sky | (result.confidence < 0.7))  # fmt: skip
+    for none in (None, np.zeros_like(sky)):
+        without = dataclasses.replace(plain, sky=none)
+        assert without.solid_disparity() is plain.disparity
+        assert area(mesh_of(without)) == pytest.approx(sky.size)
+
+
+def test_a_picture_of_nothing_but_sky_has_no_mesh(plain):
+    all_sky = dataclasses.replace(plain, sky=np.ones(plain.disparity.shape, bool))
+    with pytest.raises(InputError, match=r"not sky, got none; .* model\.sky=false"):
+        export("mesh.ply", Exportable(all_sky, SCENE.left, CAMERAS))
+    cloud = export("cloud.ply", Exportable(all_sky, SCENE.left, CAMERAS))["cloud.ply"]
+    assert b"element vertex 0" in cloud
+
+
 def area(mesh):
     a, b, c = np.moveaxis(mesh.corners[mesh.faces], 1, 0)
     (x, y), (u, v) = (b - a).T, (c - a).T
@@ -268,7 +306,7 @@ def test_the_command_line_takes_the_threshold(result, tmp_path):
     arguments = ["cloud.ply", "--min-confidence", "0.8"]
     CliRunner().invoke(command, ["export", str(tmp_path / "out"), *arguments])
     cloud = trimesh.load(tmp_path / "out" / "cloud.ply")
-    assert len(cloud.vertices) == (result.confidence >= 0.8).sum()
+    assert len(cloud.vertices) == ((result.confidence >= 0.8) & ~result.sky).sum()
     shown = CliRunner().invoke(command, ["settings", "--min-confidence", "0.25"])
     assert "min = 0.25" in shown.output
 

@@ -23,6 +23,7 @@ from slanted.viewer.app import ASSETS, MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN, final_frame
 from slanted.viewer.geometry import pack_cloud, pack_mesh
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
+from slanted.viewer.pixel import describe_pixel
 from slanted.viewer.session import Session
 from viewer.client import served
 from viewer.waiting import PATIENCE, until
@@ -198,6 +199,30 @@ def test_states_on_the_way_have_no_confidence():
     assert made.packed(keys[0], "cloud", 500, 90) == made.packed(keys[0], "cloud", 500, 0)
     assert made.export(keys[0], "cloud.ply", 90) == made.export(keys[0], "cloud.ply")
     assert "confidence" in layer_names(made.scene, made.frame(keys[-1]))
+
+
+def test_the_sky_has_no_place_in_space_and_no_depth_under_the_cursor():
+    sky = np.zeros(RESULT.disparity.shape, bool)
+    sky[:60] = True
+    frames = {}
+    for name, mask in (("with", sky), ("without", None)):
+        opened = ResultFolder("a", replace(RESULT, sky=mask), scene().left, None, CAMERAS, {})
+        made = Session(opened, snapshots=estimated()[1])
+        keys = [each["key"] for each in made.state()["frames"]]
+        frames[name] = [(made, keys[0]), (made, keys[-1])]
+    for (some, key), (whole, other) in zip(frames["with"], frames["without"], strict=True):
+        (count,), rest = unpacked(some.packed(key, "cloud", 10**6), 1)
+        assert count == (~sky).sum()
+        places = np.frombuffer(rest, "<f4", count * 2, count * 12).reshape(-1, 2)
+        assert (places[:, 1] < 0.5).all()
+        (vertices, _), rest = unpacked(some.packed(key, "mesh", 10**6), 2)
+        places = np.frombuffer(rest, "<f4", vertices * 2, vertices * 12).reshape(-1, 2)
+        assert places[:, 1].max() == pytest.approx(0.5)
+        assert vertices < unpacked(whole.packed(other, "mesh", 10**6), 2)[0][0]
+        above, below = (describe_pixel(some.scene, some.frame(key), 80, v) for v in (59, 60))
+        assert above["depth"] is None
+        assert below["depth"] > 0
+        assert above["disparity"] == whole.frame(other).result.disparity[59, 80]
 
 
 def test_the_page_starts_with_the_threshold_of_the_run():

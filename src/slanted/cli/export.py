@@ -33,12 +33,12 @@ def command(
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
-    cloud.ply has every pixel as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes
-    as one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of
-    the image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown.
-    Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline are
-    given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out, with
-    a warning.
+    cloud.ply has every pixel but the sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are
+    the planes as one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the
+    colours of the image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for
+    unknown and for the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx
+    and --baseline are given, otherwise in baselines. Meshes need slanted[viewer]; without it they
+    are left out, with a warning.
     """
     from slanted.io import write_bytes
     from slanted.output.export import Exportable, export, export_names

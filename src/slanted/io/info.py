@@ -32,7 +32,7 @@ MOST_ARRAYS = 40
 NUMBERS_AT_A_TIME = 2**20
 """Numbers whose range is found at a time, because masks and copies take several times as much."""
 NAMED = {
-    "depth.npy": "depth map of slanted: metres, NaN where unknown",
+    "depth.npy": "depth map of slanted: metres, NaN where unknown, infinite in the sky",
     "confidence.npy": "confidence of slanted: probability that the disparity is right",
     "confidence.png": "confidence of slanted: 65535ths of a probability",
     "deviation.npy": "deviation of slanted: standard deviation of right disparities, pixels",

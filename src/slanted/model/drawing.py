@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from slanted.matching import DisparityRange
     from slanted.settings import Settings
 
+PIXELS_AT_A_TIME = 2**20
+"""Pixels worked on at a time, to save memory in large images."""
+
 
 def draw_disparity(
     regions: Regions, planes: Floats, lowest: float = 0.0, highest: float = np.inf
@@ -41,6 +44,40 @@ def drawn_range(
     """Return the range of a result's disparities: that searched, or up to the largest given."""
     highest = float(np.nanmax(matched)) if searched is None else float(searched.high)
     return lowest_disparity(settings), highest
+
+
+def draw_result(
+    regions: Regions,
+    planes: Floats,
+    settings: Settings,
+    searched: DisparityRange | None,
+    matched: DisparityMap,
+) -> DisparityMap:
+    """Return the (H, W) disparity of a result: its planes, in their range, with `continue_rows`."""
+    disparity = draw_disparity(regions, planes, *drawn_range(settings, searched, matched))
+    height, width = disparity.shape
+    rows = max(1, PIXELS_AT_A_TIME // width)
+    for block in (slice(first, first + rows) for first in range(0, height, rows)):
+        continue_rows(disparity[block], matched[block], settings.model.strip_step * width)
+    return disparity
+
+
+def continue_rows(disparity: DisparityMap, matched: DisparityMap, step: float) -> None:
+    """Continue what reaches the strip at the left that the right view does not see, in place.
+
+    In the strip no match tells how planes go on, and they seem to recede from the camera more often
+    than they do. A pixel of it gets at least the disparity of its row's first match that the right
+    view shows, unless it lies `step` pixels or more behind, as another surface does.
+    """
+    columns = np.arange(disparity.shape[1], dtype=np.float32)
+    is_seen = np.isfinite(matched) & (columns >= disparity)
+    first = is_seen.argmax(axis=1)
+    reached = np.where(is_seen.any(axis=1), disparity[np.arange(len(first)), first], -np.inf)
+    ends = np.minimum(first, reached)[:, np.newaxis]
+    last = max(0, int(np.ceil(ends.max(initial=0))))
+    strip, reached = disparity[:, :last], reached.astype(np.float32)[:, np.newaxis]
+    is_lifted = (columns[:last] < ends) & (strip < reached) & (strip > reached - np.float32(step))
+    np.copyto(strip, reached, where=is_lifted)
 
 
 def hidden_pixels(disparity: DisparityMap) -> Flags:

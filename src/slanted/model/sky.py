@@ -1,127 +1,209 @@
-"""Segments that look like sky, which has no depth.
+"""Pixels that look like sky, which has no depth.
 
-The rule is cautious: it would rather miss sky than take a wall for it. It still does take a wall
-that is overexposed, has no match and reaches the upper border, which looks no different.
+Matches inside the sky say nothing: where nothing has texture, a matcher carries the disparities of
+what surrounds it across. So the rule looks at the image first, and at matches only around a piece:
 
-A segment is sky if it is bright for its image, smooth, not reddish, hardly matched except far away,
-and connected to the image's upper border through segments of the same kind, which together are
-wide. Nothing follows from it but a flag: planes and disparities stay as they are.
+- Sky is bright for its image, smooth and not reddish. Thin dark things in front of it, such as
+  wires and twigs, are closed before that is judged, and belong to it.
+- A *piece* of such pixels is sky if it touches the upper border and a tenth of the matches around
+  it are far: the sky is behind everything, while a wall or a ceiling has near things around it.
+- The piece with the farthest matches around it is the *model*, and all others must have its colour.
+- A blue piece of that colour needs only one of the two: to touch the border or to have far matches
+  around it. White alone says less, for an overexposed wall is as white as the sky.
+
+A white wall far away still passes for sky if it reaches the upper border and nothing blue tells it
+apart, and so does an overexposed road that joins a white sky. Nothing follows for planes and
+disparities: sky is flagged, and left out of depth, point clouds and meshes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from slanted.images.colour import as_8_bit, as_grey
-from slanted.regions.structure import Regions
-from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Floats, Ints, Starts
+from slanted.images.colour import as_8_bit
+from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Floats
 
 if TYPE_CHECKING:
     from slanted.images import Image
 
+WIDEST = 800
+"""Wider images are judged at a whole fraction of their size."""
+THIN = 0.004
+"""Dark things up to this share of the image's width are closed: 5 px in KITTI."""
 BRIGHT = 0.75
-"""Least mean grey level of sky, as a share of the image's white, its 99 % quantile."""
-SMOOTH = 12.0
-"""Largest mean difference of grey levels within 3 × 3 pixels."""
-REDDISH = 6.0
-"""Red may exceed blue by this many grey levels on average."""
-NEAR_MATCHES = 0.2
-"""Share of a segment's pixels that may have a match nearer than far."""
-FAR = 0.005
-"""Disparities up to this share of the image's width are far: 6 px in KITTI, about 60 m there."""
-WIDE = 0.02
-"""Least share of the upper border that a connected piece of sky touches."""
-PIXELS_AT_A_TIME = 2**20
-"""Pixels measured at a time, to save memory in large images."""
+"""Least value (brightest channel) of sky, as a share of the image's white, its 99 % quantile."""
+SMOOTH = 0.047
+"""Largest range of a channel within 3 × 3 pixels, as a share of white: 12 of 255 grey levels."""
+REDDISH = 0.08
+"""Red may exceed blue by this share of white, as it does at the horizon: 20 of 255 grey levels."""
+LEAST_AREA = 0.0005
+"""Smaller pieces, as a share of the image, are no sky."""
+AROUND = 0.01
+"""Matches up to this share of the image's width away are around a piece."""
+LEAST_AROUND = 3
+"""Pixels, in small images: the smooth part of a piece ends before it does."""
+FEWEST = 20
+"""With fewer matches around it, nothing is known about how far a piece is."""
+FAR = 0.007
+"""Disparities below this share of the image's width are far: 8.7 px in KITTI, 45 m there."""
+FAR_SHARE = 0.1
+"""Least share of the matches around a piece that must be far."""
+BLUE = 0.12
+"""Blue exceeds red by this share of white on average: 30 of 255 grey levels."""
+ALIKE = 0.18
+"""Largest difference of colours, as a share of white, beyond two standard deviations."""
+SQUARE = np.ones((3, 3), np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
-    """Means over the pixels of each segment, and what they are compared with."""
+class _Pieces:
+    """Pieces of pixels that might be sky; piece 0 is all the rest."""
 
-    grey: Floats
-    texture: Floats
-    redness: Floats
-    near: Floats
-    white: float
+    labels: NDArray[np.uint16]
+    """(H, W) the piece of each pixel; larger pieces have higher numbers."""
+    is_touching: Flags
+    """(n,) whether a piece touches the upper border."""
+    is_far: Flags
+    """(n,) whether enough of the matches around it are far."""
+    remoteness: Floats
+    """(n,) how many they are; one counts the more, the farther it is."""
+    mean: Floats
+    """(n, channels) colour, as a share of white."""
+    deviation: Floats
+    """(n, channels) its standard deviation."""
 
 
-def find_sky(image: Image, regions: Regions, matched: DisparityMap, lowest: float = 0.0) -> Flags:
+def find_sky(image: Image, matched: DisparityMap, lowest: float = 0.0) -> Flags:
     """Return the (H, W) mask of pixels that look like sky.
 
     Parameters
     ----------
     image
         The left image.
-    regions
-        Its segments.
     matched
-        (H, W) the matcher's disparity, NaN where unknown.
+        (H, W) the matches, NaN where unknown.
     lowest
         The disparity of infinity.
     """
-    look = _measure(image, regions, matched, lowest + FAR * matched.shape[1])
-    candidate = look.grey >= BRIGHT * look.white
-    candidate &= look.texture <= SMOOTH
-    candidate &= look.redness <= REDDISH
-    candidate &= look.near <= NEAR_MATCHES
-    is_sky: Flags = _touching_top(regions, candidate)[regions.label_image]
-    return is_sky
-
-
-def _measure(image: Image, regions: Regions, matched: DisparityMap, far: float) -> _Look:
     import cv2
 
-    eight, _ = as_8_bit(image, image[:0])
     height, width = matched.shape
-    sums = np.zeros((4, regions.count))
-    levels = np.zeros(256, np.int64)
-    step = max(1, PIXELS_AT_A_TIME // width)
-    square = np.ones((3, 3), np.uint8)
-    for first in range(0, height, step):
-        last = min(first + step, height)
-        above = max(first - 1, 0)  # a row more on either side, for differences across blocks
-        part = np.ascontiguousarray(eight[above : last + 1])
-        grey = np.asarray(as_grey(part), np.uint8)
-        texture = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, square)
-        inside = slice(first - above, last - above)
-        labels = regions.label_image[first:last].reshape(-1).astype(np.int64)  # bincount's type
-        maps = (grey[inside], texture[inside], _redness(part[inside]), matched[first:last] > far)
-        sums += [np.bincount(labels, values.reshape(-1), regions.count) for values in maps]
-        levels += np.bincount(grey[inside].reshape(-1), minlength=256)
-    grey_mean, texture_mean, redness, near = sums / regions.size
-    white = float(np.searchsorted(np.cumsum(levels), 0.99 * levels.sum()))
-    return _Look(grey_mean, texture_mean, redness, near, white)
+    step = min(-(-width // WIDEST), height)
+    rows, columns = height // step, width // step
+    sampled = matched[: rows * step : step, : columns * step : step]
+    remoteness = 1 - (sampled - np.float32(lowest)) / np.float32(FAR * width)
+    pieces = _find_pieces(_reduced(image, step), remoteness)
+    mask = _choose(pieces)[pieces.labels].view(np.uint8)
+    mask = cv2.dilate(mask, SQUARE)  # smooth pixels end a pixel before the sky does
+    mask = cv2.resize(mask, (columns * step, rows * step), interpolation=cv2.INTER_NEAREST)
+    rest = height - rows * step, width - columns * step
+    whole: Bytes = cv2.copyMakeBorder(mask, 0, rest[0], 0, rest[1], cv2.BORDER_REPLICATE)
+    return whole.view(np.bool_)
 
 
-def _redness(part: Bytes) -> Ints:
-    """Return red minus blue; 0 in a grey image."""
-    if part.ndim == 2:
-        return np.zeros(part.shape, np.int32)
-    return part[..., 0].astype(np.int32) - part[..., 2]
+def _reduced(image: Image, step: int) -> list[Bytes]:
+    """Return the channels of an image in 8 bit, as means over squares of `step` pixels a side."""
+    import cv2
+
+    if step > 1:
+        rows, columns = image.shape[0] // step, image.shape[1] // step
+        whole = image[: rows * step, : columns * step]
+        image = cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA)
+    eight, _ = as_8_bit(image, image[:0])
+    return list(cv2.split(eight))
 
 
-def _touching_top(regions: Regions, candidate: Flags) -> Flags:
-    """Return the candidates of connected pieces that touch enough of the upper border."""
-    piece = _pieces(regions.count, regions.edges[candidate[regions.edges].all(axis=1)])
-    top = regions.label_image[0]
-    touched = np.bincount(piece[top[candidate[top]]], minlength=regions.count)
-    wide: Flags = candidate & (touched[piece] >= WIDE * len(top))
-    return wide
+def _find_pieces(channels: list[Bytes], remoteness: DisparityMap) -> _Pieces:
+    """Find the pieces that might be sky, and measure them and the matches around them.
+
+    `remoteness` is 1 for matches at infinity, 0 or less for those that are not far, NaN for none.
+    """
+    import cv2
+
+    height, width = remoteness.shape
+    white = _white(_largest(channels))
+    side = 2 * round(THIN * width / 2) + 1
+    closed = [
+        cv2.morphologyEx(channel, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))
+        for channel in channels
+    ]
+    edges = _largest([cv2.morphologyEx(one, cv2.MORPH_GRADIENT, SQUARE) for one in closed])
+    is_smooth = edges <= SMOOTH * white
+    redness = cv2.subtract(closed[0], closed[-1])  # 0 where blue is stronger
+    candidate = is_smooth & (_largest(closed) >= BRIGHT * white) & (redness <= REDDISH * white)
+    labels = _by_area(candidate, LEAST_AREA * height * width)
+    count = int(labels.max()) + 1
+
+    reach = 2 * max(round(AROUND * width), LEAST_AROUND) + 1
+    around = cv2.dilate(labels, np.ones((reach, reach), np.uint8))
+    # Smooth pixels have no match of their own.
+    is_known = (around > 0) & (labels == 0) & ~is_smooth & ~np.isnan(remoteness)
+    of, remote = around[is_known], remoteness[is_known]
+    known, far = (np.bincount(one, minlength=count) for one in (of, of[remote > 0]))
+    mean, deviation = _colours(labels, closed, count)
+    return _Pieces(
+        labels=labels,
+        is_touching=np.bincount(labels[0], minlength=count) > 0,
+        is_far=(known >= FEWEST) & (far >= FAR_SHARE * known),
+        remoteness=np.asarray(np.bincount(of, np.maximum(remote, 0), count), np.float64),
+        mean=mean / white,
+        deviation=deviation / white,
+    )
 
 
-def _pieces(count: int, edges: Ints) -> Starts:
-    """Return the lowest node of the connected piece of each node."""
-    lowest = np.arange(count)
-    while True:
-        joined = lowest.copy()
-        least = lowest[edges].min(axis=1)
-        for end in edges.T:
-            np.minimum.at(joined, end, least)
-        joined = joined[joined]
-        if np.array_equal(joined, lowest):
-            return lowest
-        lowest = joined
+def _choose(pieces: _Pieces) -> Flags:
+    """Return which pieces are sky."""
+    sure = pieces.is_touching & pieces.is_far
+    sure[0] = False
+    if not sure.any():
+        return sure
+    model = int(np.argmax(np.where(sure, pieces.remoteness, -1)))
+    slack = 2 * pieces.deviation[model] + ALIKE
+    is_alike = (np.abs(pieces.mean - pieces.mean[model]) <= slack).all(axis=1)
+    is_blue = pieces.mean[:, -1] - pieces.mean[:, 0] >= BLUE  # never in a grey image
+    chosen: Flags = is_alike & (sure | (is_blue & (pieces.is_touching | pieces.is_far)))
+    chosen[0] = False
+    return chosen
+
+
+def _by_area(candidate: Flags, least: float) -> NDArray[np.uint16]:
+    """Return the connected pieces of at least an area, numbered from the smallest."""
+    import cv2
+
+    solid = cv2.morphologyEx(candidate.view(np.uint8), cv2.MORPH_OPEN, SQUARE)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=4)
+    area = stats[1:, cv2.CC_STAT_AREA]
+    order = np.argsort(area, kind="stable")
+    kept = order[area[order] >= least] + 1
+    number = np.zeros(len(stats), np.uint16)
+    number[kept] = np.arange(1, len(kept) + 1)
+    pieces: NDArray[np.uint16] = number[labels]
+    return pieces
+
+
+def _colours(
+    labels: NDArray[np.uint16], channels: list[Bytes], count: int
+) -> tuple[Floats, Floats]:
+    """Return the (count, channels) mean colours of pieces and their standard deviations."""
+    inside = labels > 0
+    of = labels[inside]
+    area = np.maximum(np.bincount(of, minlength=count), 1)[:, np.newaxis]
+    values = [channel[inside].astype(np.float64) for channel in channels]
+    mean = np.stack([np.bincount(of, one, count) for one in values], axis=1) / area
+    square = np.stack([np.bincount(of, one**2, count) for one in values], axis=1) / area
+    return mean, np.sqrt(np.maximum(square - mean**2, 0))
+
+
+def _largest(channels: list[Bytes]) -> Bytes:
+    return reduce(np.maximum, channels)
+
+
+def _white(value: Bytes) -> float:
+    """Return the 99 % quantile of the values, at least 1."""
+    sums = np.cumsum(np.bincount(value.reshape(-1), minlength=256))
+    return max(1.0, float(np.searchsorted(sums, 0.99 * value.size)))

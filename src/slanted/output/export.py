@@ -36,7 +36,7 @@ class Exportable:
     """A result, the left image for colours (grey if None), and the calibration.
 
     Without a calibration `slanted.output.mesh.assumed_calibration` is used: lengths are in
-    baselines, and there is no depth in millimetres. Pixels whose confidence is below
+    baselines, and there is no depth in millimetres. The sky, and pixels whose confidence is below
     `min_confidence`, by default the setting ``confidence.min``, are left out.
     """
 
@@ -47,8 +47,8 @@ class Exportable:
 
     @property
     def disparity(self) -> NDArray[np.float32]:
-        """The disparity, NaN where the confidence is too low."""
-        return self.result.trusted_disparity(self.min_confidence)
+        """The disparity, NaN in the sky and where the confidence is too low."""
+        return self.result.solid_disparity(self.min_confidence)
 
     @property
     def cameras(self) -> Calibration:
@@ -68,13 +68,12 @@ class Exportable:
 
     def mesh(self) -> PlaneMesh:
         """Return the mesh of all parts that have a depth; raise an InputError if none has."""
-        least = self.result.settings.confidence.min
-        least = least if self.min_confidence is None else self.min_confidence
+        least = self.result.least_confidence(self.min_confidence)
         mesh = mesh_of(self.result, min_confidence=least)
         if not len(mesh.faces):
             raise InputError(
-                f"mesh: expected pixels with a confidence of at least {least}, got none; lower "
-                "the threshold"
+                f"mesh: expected pixels with a confidence of at least {least} that are not sky, "
+                "got none; lower the threshold, or run again with --set model.sky=false"
             )
         mesh = mesh.in_front(self.cameras)
         if not len(mesh.faces):
@@ -96,9 +95,10 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
     Parameters
     ----------
     name
-        One of `export_names`: ``cloud.ply``, all pixels as coloured points; ``mesh.ply``, with
-        colours at the vertices; ``mesh.glb`` and ``mesh.obj``, with the image as texture (the
-        latter are three files); ``depth.png``, 16 bit, millimetres, 0 for unknown.
+        One of `export_names`: ``cloud.ply``, all pixels but the sky as coloured points;
+        ``mesh.ply``, with colours at the vertices; ``mesh.glb`` and ``mesh.obj``, with the image as
+        texture (the latter are three files); ``depth.png``, 16 bit, millimetres, 0 for unknown and
+        for the sky.
     source
         What to export.
 
@@ -131,6 +131,17 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
     return writers[name](source)
 
 
+def depth_map(
+    result: ResultData, calibration: Calibration, min_confidence: float | None = None
+) -> NDArray[np.float32]:
+    """Return the (H, W) depth in metres: NaN where it is unknown, infinite in the sky."""
+    disparity = result.trusted_disparity(min_confidence)
+    depth = calibration.depth(disparity, LEAST_DISPARITY)
+    if result.sky is not None:
+        depth[result.sky] = np.inf
+    return depth
+
+
 def depth_image(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
     """Return depth in metres as whole millimetres, 0 where unknown or beyond 65.535 m."""
     millimetres = np.rint(np.where(np.isfinite(depth), depth, 0).astype(np.float64) * 1000)
@@ -144,7 +155,7 @@ def _depth(source: Exportable) -> dict[str, bytes]:
             "depth.png: expected a calibrated pair, because it is in millimetres; give --calib, or "
             "--fx and --baseline"
         )
-    depth = depth_image(source.calibration.depth(source.disparity, LEAST_DISPARITY))
+    depth = depth_image(depth_map(source.result, source.calibration, source.min_confidence))
     return {"depth.png": encode(".png", depth)}
 
 

@@ -37,6 +37,7 @@ from slanted.io.names import (
 )
 from slanted.io.replacement import complete_replacement, own_folder, replaced_files
 from slanted.output.charts import draw_picture, energy_chart
+from slanted.output.export import depth_map
 from slanted.output.legends import with_legend
 from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import labels_legend, paint_labels, paint_regions, regions_legend
@@ -185,9 +186,9 @@ def write_result(
         if image is not None:
             write_image(folder / name, image)
     if calibration is not None:
-        write_bytes(folder / "depth.npy", encode_npy(calibration.depth(disparity, LEAST_DISPARITY)))
+        write_bytes(folder / "depth.npy", encode_npy(depth_map(result, calibration)))
         colours = grey_image(disparity.shape) if left is None else left
-        points = point_cloud(disparity, colours, calibration, LEAST_DISPARITY)
+        points = point_cloud(result.solid_disparity(), colours, calibration, LEAST_DISPARITY)
         write_ply(folder / "cloud.ply", *points)
     write_arrays(folder / ARRAYS, result)
     result.settings.save(folder / SETTINGS)

@@ -60,7 +60,7 @@ class PlaneMesh:
         return ((self.corners + 0.5) / (width, height)).astype(np.float32)
 
     def in_front(self, calibration: Calibration) -> PlaneMesh:
-        """Return the mesh without the parts too close to infinity, such as the sky."""
+        """Return the mesh without the parts too close to infinity."""
         least = LEAST_DISPARITY - calibration.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
@@ -202,7 +202,7 @@ def mesh_of(
 ) -> PlaneMesh:
     """Return the mesh of a result; see `build_mesh`.
 
-    Pixels whose confidence is below `min_confidence` are left out.
+    The sky, and pixels whose confidence is below `min_confidence`, are left out.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def mesh_of(
         lowest=lowest,
         highest=highest,
         step=step,
-        hidden=result.doubted(min_confidence),
+        hidden=result.left_out(min_confidence),
     )
 
 

@@ -137,7 +137,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     from slanted.inference.outcome import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
-    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.drawing import draw_result, hidden_pixels
     from slanted.regions import build_regions
     from slanted.settings import Settings
 
@@ -169,8 +169,7 @@ def read_result(folder: Path) -> dict[str, Any]:
         )
         found, check = record["searched"], record["rectification"]
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
-        limits = drawn_range(settings, searched, arrays["matched"])
-        disparity = draw_disparity(regions, planes, *limits)
+        disparity = draw_result(regions, planes, settings, searched, arrays["matched"])
         return {
             "disparity": disparity,
             "matched": arrays["matched"],

@@ -124,6 +124,16 @@ class ResultData:
             )
         return self.confidence < min_confidence
 
+    def left_out(self, min_confidence: float) -> NDArray[np.bool_] | None:
+        """Return the (H, W) mask of pixels without a place in space: doubted ones and the sky.
+
+        None if there are none; `doubted` has the errors.
+        """
+        doubted = self.doubted(min_confidence)
+        if self.sky is None or not self.sky.any():
+            return doubted
+        return self.sky if doubted is None else self.sky | doubted
+
     def trusted_disparity(self, min_confidence: float | None = None) -> NDArray[np.float32]:
         """Return the disparity with NaN at pixels whose confidence is too low.
 
@@ -151,10 +161,34 @@ class ResultData:
         >>> bool(np.isnan(result.trusted_disparity(0.9))[0, 0])
         True
         """
+        return self._disparity_outside(self.doubted(self.least_confidence(min_confidence)))
+
+    def solid_disparity(self, min_confidence: float | None = None) -> NDArray[np.float32]:
+        """Return the disparity of what has a depth: as `trusted_disparity`, and NaN in the sky.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import numpy as np
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> result = slanted.estimate(scene.left, scene.right)
+        >>> sky = np.zeros((64, 96), bool)
+        >>> sky[0] = True
+        >>> result = dataclasses.replace(result, sky=sky)
+        >>> int(np.isnan(result.solid_disparity()).sum())
+        96
+        """
+        return self._disparity_outside(self.left_out(self.least_confidence(min_confidence)))
+
+    def least_confidence(self, min_confidence: float | None) -> float:
+        """Return a threshold or, if it is None, the setting ``confidence.min``."""
+        return self.settings.confidence.min if min_confidence is None else min_confidence
+
+    def _disparity_outside(self, mask: NDArray[np.bool_] | None) -> NDArray[np.float32]:
         import numpy as np
 
-        least = self.settings.confidence.min if min_confidence is None else min_confidence
-        doubted = self.doubted(least)
-        if doubted is None:
+        if mask is None:
             return self.disparity
-        return np.where(doubted, np.float32(np.nan), self.disparity)
+        return np.where(mask, np.float32(np.nan), self.disparity)

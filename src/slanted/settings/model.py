@@ -39,7 +39,7 @@ class WeightSettings(Section):
 
 @dataclass(frozen=True)
 class ModelSettings(Section):
-    """These are the constants of the potentials of the hybrid MRF (paper §3.1, §4)."""
+    """These are constants of the potentials of the hybrid MRF (paper §3.1, §4) and of drawing."""
 
     reference_noise: float = setting(0.3, unit="px", low=0.0, doc=
         "The weights are meant for matches with this standard deviation: more precise matches "
@@ -60,4 +60,11 @@ class ModelSettings(Section):
         "depending on how different the colours of its segments are.")
     kappa: float = setting(60.0, symbol="κ", low=0.0, doc=
         "A χ² distance of 1 between colour histograms costs this much.")
+    sky: bool = setting(True, doc=
+        "If true, pixels that look like sky are flagged, are infinitely far in depth maps, and are "
+        "left out of point clouds and meshes. Planes and disparities do not depend on it.")
+    strip_step: float = setting(0.012, low=0.0, high=1.0, doc=
+        "In the strip at the left that the right view does not see, a pixel gets at least the "
+        "disparity of its row's first match, unless its plane lies this share of the image's width "
+        "or more behind it. With 0 planes are drawn as they are, as in the paper.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)

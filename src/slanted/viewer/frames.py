@@ -74,10 +74,10 @@ class Frame:
     def mesh(self, most_triangles: int, percent: int = 0) -> PlaneMesh:
         """Return the planes as a mesh, with outlines coarse enough for at most `most_triangles`.
 
-        Pixels whose confidence is below `percent` are left out.
+        The sky, and pixels whose confidence is below `percent`, are left out.
         """
         result, least = self.result, self.least(percent)
-        step = step_for(labels_apart(result.regions, result.doubted(least)), most_triangles)
+        step = step_for(labels_apart(result.regions, result.left_out(least)), most_triangles)
         mesh = mesh_of(result, step=step, min_confidence=least)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
             step += 1  # cuts where planes leave the range of disparities added triangles
@@ -121,10 +121,10 @@ def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[F
 
 def _state(result: Result, snapshot: Snapshot) -> Result:
     """Return a result as it stood at a snapshot."""
-    from slanted.model.drawing import draw_disparity, drawn_range, hidden_pixels
+    from slanted.model.drawing import draw_result, hidden_pixels
 
-    limits = drawn_range(result.settings, result.searched, result.matched)
-    disparity = draw_disparity(snapshot.regions, snapshot.planes, *limits)
+    made = result.settings, result.searched, result.matched
+    disparity = draw_result(snapshot.regions, snapshot.planes, *made)
     inference: Inference = replace(
         result.inference,
         planes=snapshot.planes,
@@ -139,5 +139,4 @@ def _state(result: Result, snapshot: Snapshot) -> Result:
         inference=inference,
         confidence=None,
         deviation=None,
-        sky=None,
     )

@@ -35,10 +35,10 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
 def pack_cloud(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:
     """Return at most `most` pixels as points: their number, positions and texture coordinates.
 
-    Their order is random, so that the first k of them are a thinner cloud. Pixels whose confidence
-    is below `percent` are left out.
+    Their order is random, so that the first k of them are a thinner cloud. The sky, and pixels
+    whose confidence is below `percent`, are left out.
     """
-    disparity = frame.result.trusted_disparity(frame.least(percent))
+    disparity = frame.result.solid_disparity(frame.least(percent))
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
     cameras = scene.source(frame.result).cameras
@@ -61,8 +61,8 @@ def pack_cloud(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes
 def pack_mesh(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:
     """Return a mesh of at most `most` triangles, with outlines as coarse as that requires.
 
-    Pixels whose confidence is below `percent` are left out. The bytes hold the numbers of vertices
-    and triangles, positions, texture coordinates, triangles.
+    The sky, and pixels whose confidence is below `percent`, are left out. The bytes hold the
+    numbers of vertices and triangles, positions, texture coordinates, triangles.
     """
     height, width = frame.result.disparity.shape
     cameras = scene.source(frame.result).cameras

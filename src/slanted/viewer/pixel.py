@@ -38,12 +38,13 @@ def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]
         raise InputError(f"pixel: expected one inside {width}×{height}, got ({u}, {v})")
     segment = int(result.regions.label_image[v, u])
     disparity = float(result.disparity[v, u])
+    is_sky = result.sky is not None and bool(result.sky[v, u])
     return {
         "u": u,
         "v": v,
         "disparity": disparity,
         "matched": _number(result.matched[v, u]),
-        "depth": _depth(scene, disparity),
+        "depth": None if is_sky else _depth(scene, disparity),
         "occluded": bool(result.occluded[v, u]),
         "confidence": None if result.confidence is None else float(result.confidence[v, u]),
         "deviation": None if result.deviation is None else float(result.deviation[v, u]),
