@@ -32,7 +32,7 @@ def naive_continued(disparity, matched, step):
         seen = [x for x, d in enumerate(row) if np.isfinite(matched[y, x]) and x - d >= 0]
         for x in range(seen[0] if seen else 0):
             reached = row[seen[0]]
-            if x < reached and 0 < reached - row[x] < step:
+            if x < reached and step / 6 < reached - row[x] < step:
                 continued[y, x] = reached
     return continued
 
@@ -62,10 +62,12 @@ def strip_scene():
     return disparity, matched
 
 
-def test_a_receding_plane_is_continued_and_a_step_is_kept():
+def test_a_receding_plane_is_continued_and_slopes_and_steps_are_kept():
     disparity, matched = strip_scene()
+    sloped = disparity[:2, :20] > 20 - 5 / 6
     continue_rows(disparity, matched, 5.0)
-    assert (disparity[:2] == 20).all()
+    assert (disparity[:2, :20][~sloped] == 20).all()
+    assert (disparity[:2, :20][sloped] < 20).all()
     assert (disparity[2:, :20] == 8).all()
 
 

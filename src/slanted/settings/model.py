@@ -64,7 +64,8 @@ class ModelSettings(Section):
         "If true, pixels that look like sky are flagged, are infinitely far in depth maps, and are "
         "left out of point clouds and meshes. Planes and disparities do not depend on it.")
     strip_step: float = setting(0.012, low=0.0, high=1.0, doc=
-        "In the strip at the left that the right view does not see, a pixel gets at least the "
-        "disparity of its row's first match, unless its plane lies this share of the image's width "
-        "or more behind it. With 0 planes are drawn as they are, as in the paper.")
+        "In the strip at the left that the right view does not see, a pixel gets the disparity of "
+        "its row's first match if its plane lies behind it by more than a sixth of this share of "
+        "the image's width, and less than all of it. With 0 planes are drawn as they are, as in "
+        "the paper.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
