@@ -4,8 +4,9 @@ python benchmarks/robustness.py [--only clean dark] [--methods slanted census]
     [--datasets kitti2015 middlebury] [--set PATH=VALUE ...] [--markdown]
 
 Frames of KITTI and of Middlebury are spoilt in the ways of CASES, and every method is scored on
-them, by the percentage of all ground-truth pixels with an error above 3 px. Holes of matchers are
-filled. With --markdown the table of docs/robustness.md is printed, and no JSON.
+them, by the percentage of all ground-truth pixels with an error above 3 px; pairs of half the size
+are scored with disparities times two, so that 3 px are those of the full size. Holes of matchers
+are filled. With --markdown the table of docs/robustness.md is printed, and no JSON.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ METHODS = {
 Image = npt.NDArray[np.uint8]
 Truth = npt.NDArray[np.float32]
 Pair = tuple[Image, Image, Truth]
-"""Left and right image, and the true disparity."""
+"""Left and right image, and the true disparity, in pixels of the full size."""
 Spoil = Callable[[Pair, np.random.Generator], Pair]
 
 
@@ -85,7 +86,7 @@ def moved(rows: float = 0.0, degrees: float = 0.0) -> Spoil:
 
 
 def smaller(factor: int) -> Spoil:
-    """Shrink the pair and its disparities."""
+    """Shrink the pair; the truth is that of the pixel in the middle."""
 
     def shrunk(image: Image) -> Image:
         height, width = (side // factor for side in image.shape[:2])
@@ -95,7 +96,7 @@ def smaller(factor: int) -> Spoil:
     def spoil(pair: Pair, _: np.random.Generator) -> Pair:
         left, right = shrunk(pair[0]), shrunk(pair[1])
         middle = pair[2][factor // 2 :: factor, factor // 2 :: factor]
-        return left, right, middle[: left.shape[0], : left.shape[1]] / np.float32(factor)
+        return left, right, middle[: left.shape[0], : left.shape[1]]
 
     return spoil
 
@@ -148,6 +149,10 @@ CASES: dict[str, Spoil] = {
 """Ways to spoil a pair; `--only` takes names that begin as these do."""
 
 
+SCALES = {"half size": 2, "quarter size": 4}
+"""Pixels of the full size that a pixel of a case is wide."""
+
+
 def main() -> None:
     """Measure every case with every method; record, or print the table."""
     arguments = options(
@@ -159,9 +164,10 @@ def main() -> None:
     for name, spoil in CASES.items():
         if name.startswith(tuple(arguments.only)):
             row = {}
+            scale = SCALES.get(name, 1)
             for dataset in arguments.datasets:
                 pairs = spoilt_pairs(dataset, spoil)
-                row[dataset] = {m: mean_scores(m, pairs, changes) for m in arguments.methods}
+                row[dataset] = {m: mean_scores(m, pairs, scale, changes) for m in arguments.methods}
             results[name] = row
             told({name: row})
     if arguments.markdown:
@@ -179,7 +185,9 @@ def spoilt_pairs(dataset: str, spoil: Spoil) -> list[Pair]:
     return [spoil(pair, np.random.default_rng(k)) for k, pair in enumerate(pairs)]
 
 
-def mean_scores(column: str, pairs: list[Pair], changes: dict[str, str]) -> dict[str, float]:
+def mean_scores(
+    column: str, pairs: list[Pair], scale: int, changes: dict[str, str]
+) -> dict[str, float]:
     """Return the mean error of a method, its mean confidence, and how often it complained."""
     method, own = METHODS[column]
     settings = Settings().with_text(changes | own)
@@ -195,7 +203,7 @@ def mean_scores(column: str, pairs: list[Pair], changes: dict[str, str]) -> dict
                         trust.append(float(result.confidence[np.isfinite(truth)].mean()))
                 else:
                     disparity = compute_disparity(method, left, right, settings)
-                errors.append(evaluate(disparity, truth)["out-3px-all"])
+                errors.append(evaluate(disparity * scale, truth)["out-3px-all"])
             except InputError:
                 refused += 1
         warned += bool(raised)

@@ -12,6 +12,7 @@ import slanted
 from slanted.confidence.weights import SHIPPED, Weights
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
+from slanted.images.colour import brightened
 from slanted.matching import match
 from slanted.pipeline import reestimate
 from slanted.solver.topology import SMALLEST_BLOCK
@@ -35,6 +36,16 @@ def test_a_synthetic_scene_is_recovered(scene):
     visible = np.where(scene.occluded, np.nan, scene.disparity)
     assert evaluate(result.disparity, scene.disparity, ground_truth_noc=visible)["out-3px-noc"] < 6
     assert (result.occluded == scene.occluded).mean() > 0.9
+
+
+def test_a_dark_pair_is_estimated_as_if_it_were_brightened(scene):
+    dark = [image // 8 for image in (scene.left, scene.right)]
+    result = slanted.estimate(*dark)
+    bright = slanted.estimate(*brightened(*dark))
+    assert result.disparity.tobytes() == bright.disparity.tobytes()
+    assert match(*dark, slanted.Settings().matching).tobytes() == (
+        match(*brightened(*dark), slanted.Settings().matching).tobytes()
+    )
 
 
 def test_progress_is_called_and_nothing_is_printed(scene, capfd):

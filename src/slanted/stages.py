@@ -265,11 +265,12 @@ def prepare(
     """Check a pair, read the trees that judge it, and limit the threads while its stages run."""
     from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
+    from slanted.images.colour import brightened
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    left, right = check_pair(left, right, names)
+    left, right = brightened(*check_pair(left, right, names))
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
