@@ -109,16 +109,31 @@ class PairRun:
 
         return grey_pair(self.left, self.right)
 
+    @cached_property
+    def finer(self) -> int:
+        """How many times finer than the image the grid is on which it is matched."""
+        from slanted.matching.finer import times_finer
+
+        return 1 if self.tiled is not None else times_finer(self.left, self.settings.matching)
+
+    def settings_for(self, matches: InitialMatches) -> Settings:
+        """Return the settings of the stages after matching, which follow the grid of matching."""
+        from slanted.settings.grid import on_finer_grid
+
+        return on_finer_grid(self.settings, 1 if matches.searched is None else self.finer)
+
     def match(self) -> InitialMatches:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
 
-        from slanted.matching import Matches, find_matches
+        from slanted.matching import Matches
+        from slanted.matching.finer import find_finer
 
         rectification, searched = self._first_look(with_range=True)
         with self.stage("matching"):
             if self.tiled is None:
-                found = find_matches(self.left, self.right, self.settings.matching, searched)
+                rules = self.settings.matching
+                found = find_finer(self.left, self.right, rules, searched, self.finer)
             else:
                 found = Matches(*self.tiled.match(self.left, self.right, searched))
             if not np.isfinite(found.disparity).any():
@@ -237,11 +252,14 @@ class PairRun:
         self, matches: InitialMatches, known: NDArray[np.int32] | None = None
     ) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W), unless they are known."""
-        from slanted.segmentation import segment
+        from slanted.segmentation import automatic_count, segment
 
         if known is not None:
             return known
-        rules = self.settings.segmentation
+        rules = self.settings_for(matches).segmentation
+        if rules.count is None and matches.searched is not None:
+            pixels = self.left.shape[0] * self.left.shape[1]
+            rules = replace(rules, count=automatic_count(pixels * self.finer**2))
         with self.stage("segmentation"):
             return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
 

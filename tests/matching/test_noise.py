@@ -42,9 +42,16 @@ def test_the_noise_of_a_smooth_image_is_found(sigma):
 
 
 def test_a_few_edges_are_no_noise():
-    image = ramp()
-    image[::20] = 255
-    assert noise_of(image) < 1
+    image = np.full((90, 120), 100, np.uint8)
+    image[::20] = 200
+    assert noise_of(image) == 0
+
+
+def test_white_and_black_where_noise_is_cut_off_do_not_count():
+    image = np.full((160, 160), 100)
+    image[:, 40:] = 255
+    image[100:, 40:] = 0
+    assert noise_of(noisy(image, 6, 1)) == pytest.approx(6, rel=0.1)
 
 
 def test_steps_between_blocks_are_those_of_jpeg_alone():

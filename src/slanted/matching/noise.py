@@ -19,45 +19,66 @@ if TYPE_CHECKING:
     from slanted.runtime.arrays import Bytes
     from slanted.settings import MatchingSettings
 
-NOISY = 3.0
-"""Deviation of the noise, in grey levels, from which on views are smoothed; that of benchmarks is
-at most 2.5."""
-BLOCKY = 2.0
+NOISY = 3.2
+"""Deviation of the noise, in grey levels, from which on views are smoothed; benchmarks have at most
+1.3, and 3.1 at a quarter of their size, where fine texture looks like noise."""
+BLOCKY = 1.2
 """Height of the steps between JPEG's blocks, in grey levels, from which on views are smoothed:
-about that of quality 70. Without compression it is at most 0.7."""
+about that of quality 50. Benchmarks have at most 0.1, and 1.1 at a quarter of their size."""
 NOTHING_ELSE = 0.5
 """Share of noise in the deviation of all grey levels from which on there is nothing to match; the
 smoothed noise of two such views would match by chance."""
 LEAST_SMOOTHING, MOST_SMOOTHING = 0.8, 1.4
 """Standard deviations of the Gaussian, in pixels."""
-PER_NOISE, PER_STEP = 0.25, 0.33
+PER_NOISE, PER_STEP = 0.25, 0.5
 """Standard deviation of the Gaussian, in pixels, for each grey level of noise or of steps."""
 LAPLACIAN = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
 """Responds to noise but hardly to edges (Immerkær, "Fast Noise Variance Estimation", 1996)."""
-MEDIAN_OF_NORMAL = 0.6745
-"""Median of the absolute value of a standard normal variable."""
+FLAT_SHARE = 0.05
+"""The flattest blocks, by this quantile, tell the noise, which is everywhere; texture is not."""
+QUANTILE_OF_NOISE = 3.6
+"""This quantile of mean responses in blocks of noise with a deviation of 1."""
 BLOCK = 8
-"""Side of JPEG's blocks, in pixels."""
+"""Side of JPEG's blocks, in pixels, and of those that tell the noise."""
+FEWEST_BLOCKS = 20
+"""With fewer blocks that are neither white nor black the noise is not known."""
+WHITE = 255
 THIN = 3
-"""One row in so many tells both."""
+"""One row in so many tells the steps between blocks."""
 
 
 def noise_of(grey: Bytes) -> float:
-    """Return the standard deviation of the noise of an 8-bit image, in grey levels."""
-    response = cv2.filter2D(grey, cv2.CV_16S, LAPLACIAN)[1:-1:THIN, 1:-1]
-    if not response.size:
+    """Return the standard deviation of the noise of an 8-bit image, in grey levels.
+
+    It is that of the flattest blocks without white or black pixels, where noise is cut off; 0 if
+    there are too few.
+    """
+    rows, columns = grey.shape[0] // BLOCK, grey.shape[1] // BLOCK
+    if rows * columns < FEWEST_BLOCKS:
         return 0.0
-    return float(np.median(np.abs(response))) / (
-        MEDIAN_OF_NORMAL * float(np.linalg.norm(LAPLACIAN))
+    inside = grey[: rows * BLOCK, : columns * BLOCK]
+    response = cv2.convertScaleAbs(cv2.filter2D(inside, cv2.CV_16S, LAPLACIAN))
+    means, whole = (
+        cv2.resize(each.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
+        for each in (response, cv2.inRange(inside, 1, WHITE - 1))
     )
+    telling = means[whole == WHITE]
+    if telling.size < FEWEST_BLOCKS:
+        return 0.0
+    return float(np.quantile(telling, FLAT_SHARE)) / QUANTILE_OF_NOISE
 
 
 def block_steps(grey: Bytes) -> float:
     """Return how much higher the steps between JPEG's blocks are than others, in grey levels.
 
     A step counts by how much it exceeds those beside it, which is nothing on average in a picture
-    that was not compressed.
+    that was not compressed. Columns and rows must both have them: a small picture may have some by
+    chance.
     """
+    return min(_column_steps(grey), _column_steps(grey.T))
+
+
+def _column_steps(grey: Bytes) -> float:
     if grey.shape[1] < 2 * BLOCK:
         return 0.0
     steps = np.abs(np.diff(grey[::THIN].astype(np.int16), axis=1)).astype(np.float32)
@@ -76,7 +97,7 @@ def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> Match
     if census.smoothing is not None:
         return settings
     views = grey_pair(left, right)
-    noise, steps = max(map(noise_of, views)), max(map(block_steps, views))
+    noise, steps = max(map(noise_of, views)), min(map(block_steps, views))
     contrast = min(float(view[::THIN].std()) for view in views)
     if (noise < NOISY and steps < BLOCKY) or noise > NOTHING_ELSE * contrast:
         return replace(settings, census=replace(census, smoothing=0.0))
