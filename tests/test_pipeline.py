@@ -48,6 +48,17 @@ def test_a_dark_pair_is_estimated_as_if_it_were_brightened(scene):
     )
 
 
+def test_the_energy_of_a_small_image_is_above_its_bound_also_from_disk(scene, tmp_path):
+    result = slanted.estimate(scene.left, scene.right)
+    assert result.model != result.settings.model
+    assert result.bound <= result.energy == pytest.approx(result.inference.iterations[-1].energy)
+    result.save(tmp_path)
+    assert slanted.Result.load(tmp_path).energy == result.energy
+    given = slanted.estimate(scene.left, scene.right, disparity=scene.disparity)
+    assert given.model == given.settings.model
+    assert given.bound <= given.energy
+
+
 def test_progress_is_called_and_nothing_is_printed(scene, capfd):
     stages = []
     result = slanted.estimate(scene.left, scene.right, progress=stages.append)
@@ -150,7 +161,10 @@ NO_MODEL = {"confidence.model": "none"}
 
 @pytest.fixture(scope="module")
 def quick():
-    return slanted.Settings().with_text({"segmentation.count": "40", "inference.iterations": "1"})
+    return slanted.Settings().with_text(
+        # `match` has no finer grid for small images.
+        {"segmentation.count": "40", "inference.iterations": "1", "matching.census.finer": "1"}
+    )
 
 
 def test_without_a_model_matches_are_those_of_the_filters(scene, quick):

@@ -112,9 +112,9 @@ class PairRun:
     @cached_property
     def finer(self) -> int:
         """How many times finer than the image the grid is on which it is matched."""
-        from slanted.matching.finer import times_finer
+        from slanted.settings.grid import times_finer
 
-        return 1 if self.tiled is not None else times_finer(self.left, self.settings.matching)
+        return times_finer(self.left.shape[0] * self.left.shape[1], self.settings)
 
     def settings_for(self, matches: InitialMatches) -> Settings:
         """Return the settings of the stages after matching, which follow the grid of matching."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import slanted
 from slanted.evaluation.metrics import evaluate
 from slanted.matching import DisparityRange, find_matches
-from slanted.matching.finer import SMALL, block_medians, find_finer, times_finer
-from slanted.settings import CensusSettings, MatchingSettings, Settings
+from slanted.matching.finer import block_medians, find_finer
+from slanted.settings import MatchingSettings, Settings
 from slanted.synthetic import make_scene
 
 SEARCHED = DisparityRange(0, 32)
@@ -29,13 +29,6 @@ def test_medians_of_blocks_are_those_of_numpy(seed, side, unknown):
         known = block[np.isfinite(block)]
         expected = np.median(known) if 2 * known.size >= block.size else np.nan
         np.testing.assert_allclose(found[y, x], expected, rtol=1e-6)
-
-
-def test_small_images_are_matched_finer_and_others_are_not():
-    small, large = np.zeros((2, SMALL // 2)), np.zeros((2, SMALL // 2 + 1))
-    assert [times_finer(image, MatchingSettings()) for image in (small, large)] == [2, 1]
-    assert times_finer(large, MatchingSettings(census=CensusSettings(finer=3))) == 3
-    assert times_finer(small, MatchingSettings(method="sgbm")) == 1
 
 
 def test_once_is_as_without():

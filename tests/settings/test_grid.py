@@ -8,7 +8,7 @@ from slanted.model.observations import observe
 from slanted.model.potentials import compatibility_cost, disparity_cost
 from slanted.regions import build_regions
 from slanted.settings import Settings, leaves
-from slanted.settings.grid import on_finer_grid
+from slanted.settings.grid import SMALL, on_finer_grid, times_finer
 
 UNCHANGED = (
     "matching.",
@@ -18,6 +18,16 @@ UNCHANGED = (
     "learning.",
     "segmentation.ucm",
 )
+
+
+def test_small_images_are_matched_finer_and_others_are_not():
+    settings = Settings()
+    assert [times_finer(pixels, settings) for pixels in (SMALL, SMALL + 1)] == [2, 1]
+    assert times_finer(SMALL + 1, settings.with_text({"matching.census.finer": "3"})) == 3
+    assert times_finer(SMALL, settings.with_text({"matching.method": "sgbm"})) == 1
+    assert times_finer(SMALL, settings.with_text({"tiles.above": "1"})) == 1
+    for name in ("paper", "paper+"):
+        assert times_finer(SMALL, Settings.preset(name)) == 1
 
 
 def test_nothing_changes_on_the_same_grid():

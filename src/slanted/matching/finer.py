@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from slanted.runtime.arrays import DisparityMap
     from slanted.settings import MatchingSettings
 
-SMALL = 200_000
-"""Images of up to this many pixels are matched on a finer grid by themselves."""
-TIMES = 2
-"""How many times finer it is."""
-
-
-def times_finer(image: Image, settings: MatchingSettings) -> int:
-    """Return how many times finer than an image the grid is on which it is matched."""
-    if settings.method != "census":
-        return 1
-    small = image.shape[0] * image.shape[1] <= SMALL
-    return settings.census.finer or (TIMES if small else 1)
-
 
 def find_finer(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange, times: int

@@ -19,6 +19,21 @@ if TYPE_CHECKING:
     from slanted.settings.segmentation import SegmentationSettings
     from slanted.settings.tree import Settings
 
+SMALL = 200_000
+"""Images of up to this many pixels are matched on a finer grid by themselves."""
+TIMES = 2
+"""How many times finer it is."""
+
+
+def times_finer(pixels: int, settings: Settings) -> int:
+    """Return how many times finer than an image of so many pixels the grid of its matching is.
+
+    Matchers other than ``census`` and images in tiles have no finer grid.
+    """
+    if settings.matching.method != "census" or pixels > settings.tiles.above:
+        return 1
+    return settings.matching.census.finer or (TIMES if pixels <= SMALL else 1)
+
 
 def on_finer_grid(settings: Settings, times: int) -> Settings:
     """Return the settings of segmentation, model and refinement for a grid `times` finer.
