@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
-from slanted.settings import Settings
+from slanted.settings import MatchingSettings, Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +76,8 @@ class PairRun:
     names: tuple[str, str]
     """What errors and warnings call the images."""
     settings: Settings
+    matching: MatchingSettings
+    """The settings of matching, which follow the noise of the pair."""
     stage: Stages
     tiled: TiledStages | None
     """How a large image is processed in parts; None for others."""
@@ -132,8 +134,7 @@ class PairRun:
         rectification, searched = self._first_look(with_range=True)
         with self.stage("matching"):
             if self.tiled is None:
-                rules = self.settings.matching
-                found = find_finer(self.left, self.right, rules, searched, self.finer)
+                found = find_finer(self.left, self.right, self.matching, searched, self.finer)
             else:
                 found = Matches(*self.tiled.match(self.left, self.right, searched))
             if not np.isfinite(found.disparity).any():
@@ -284,16 +285,18 @@ def prepare(
     from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
     from slanted.images.colour import brightened
+    from slanted.matching.noise import calmed
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
     left, right = brightened(*check_pair(left, right, names))
+    left, right, matching = calmed(left, right, settings.matching)
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
         yield PairRun(
-            *(left, right, names, settings, Stages(progress), tiled),
+            *(left, right, names, settings, matching, Stages(progress), tiled),
             match_trees=None if trees is None else trees.matches,
             pixel_trees=trees,
         )

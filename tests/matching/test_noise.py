@@ -6,9 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
+import slanted
 from slanted.evaluation.metrics import evaluate
 from slanted.matching import DisparityRange, find_matches, match, run_matcher
-from slanted.matching.noise import block_steps, follow_noise, noise_of
+from slanted.matching.noise import block_steps, calmed, follow_noise, noise_of
 from slanted.runtime.workers import Sequential
 from slanted.settings import CensusSettings, MatchingSettings
 from slanted.synthetic import make_scene
@@ -124,3 +125,47 @@ def test_the_matcher_itself_does_not_smooth_unless_told(scene):
 def test_noise_alone_is_not_smoothed():
     pair = noisy(np.full((80, 90), 128), 40, 0), noisy(np.full((80, 90), 128), 40, 1)
     assert follow_noise(*pair, MatchingSettings()).census.smoothing == 0
+
+
+def test_of_a_large_image_the_middle_tells_the_noise(monkeypatch):
+    monkeypatch.setattr("slanted.matching.noise.MOST_SIDE", 64)
+    calm = np.full((200, 216), 100)
+    calm[:, ::20] = 160
+    rough = calm.astype(np.uint8)
+    rough[68:132, 72:136] = noisy(calm[68:132, 72:136], 8, 1)
+    settings = MatchingSettings()
+    assert follow_noise(rough, rough, settings).census.smoothing > 0
+    rough = noisy(calm, 8, 1)
+    rough[64:136, 64:144] = calm[64:136, 64:144]
+    assert follow_noise(rough, rough, settings).census.smoothing == 0
+
+
+def test_all_stages_see_a_smoothed_pair_if_it_is_noisy(scene):
+    settings = MatchingSettings()
+    pair = noisy(scene.left, 20, 0), noisy(scene.right, 20, 1)
+    *views, found = calmed(*pair, settings)
+    for view, image in zip(views, pair, strict=True):
+        assert view.shape == image.shape
+        assert noise_of(view[..., 0]) < 0.5 * noise_of(image[..., 0])
+    # What is left for the matcher makes up the smoothing that it would have done itself.
+    alone = follow_noise(*pair, settings).census
+    assert 0 < found.census.smoothing < alone.smoothing
+    assert found.census.p1 == alone.p1
+    given = replace(settings, census=CensusSettings(smoothing=1.0))
+    assert calmed(*pair, given) == (*pair, given)
+
+
+def test_clean_and_compressed_pairs_stay_as_they_are(scene):
+    for pair in (
+        (scene.left, scene.right),
+        (compressed(scene.left, 5), compressed(scene.right, 5)),
+    ):
+        found = calmed(*pair, MatchingSettings())
+        assert found[0] is pair[0]
+        assert found[1] is pair[1]
+    assert found[2].census.smoothing > 0
+
+
+def test_a_run_on_a_noisy_pair_keeps_its_settings(scene):
+    pair = noisy(scene.left, 20, 0), noisy(scene.right, 20, 1)
+    assert slanted.estimate(*pair).settings == slanted.Settings()

@@ -32,6 +32,8 @@ LEAST_SMOOTHING, MOST_SMOOTHING = 0.8, 1.4
 """Standard deviations of the Gaussian, in pixels."""
 PER_NOISE, PER_STEP = 0.25, 0.5
 """Standard deviation of the Gaussian, in pixels, for each grey level of noise or of steps."""
+SHARED = 0.85
+"""Share of the smoothing of a noisy pair that all stages see."""
 LAPLACIAN = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
 """Responds to noise but hardly to edges (Immerkær, "Fast Noise Variance Estimation", 1996)."""
 FLAT_SHARE = 0.05
@@ -43,6 +45,8 @@ BLOCK = 8
 FEWEST_BLOCKS = 20
 """With fewer blocks that are neither white nor black the noise is not known."""
 WHITE = 255
+MOST_SIDE = 2048
+"""Of larger images only the middle, of so many rows and columns, is looked at."""
 THIN = 3
 """One row in so many tells the steps between blocks."""
 
@@ -87,6 +91,31 @@ def _column_steps(grey: Bytes) -> float:
     return float(excess[between].mean() - excess[~between].mean())
 
 
+def _middle(image: Image) -> Image:
+    """Return the middle of a large image, on the grid of JPEG's blocks; it tells enough."""
+    first = [max(0, (side - MOST_SIDE) // 2) // BLOCK * BLOCK for side in image.shape[:2]]
+    return image[first[0] : first[0] + MOST_SIDE, first[1] : first[1] + MOST_SIDE]
+
+
+def calmed(
+    left: Image, right: Image, settings: MatchingSettings
+) -> tuple[Image, Image, MatchingSettings]:
+    """Smooth a noisy pair for all stages; also return the settings with which it is to be matched.
+
+    Superpixels, the photometric potential and the trees gain from it as well. The matcher's own
+    smoothing then does the rest. A compressed pair stays as it is, which is better for them.
+    """
+    found = follow_noise(left, right, settings)
+    smoothing = found.census.smoothing
+    if settings.census.smoothing is not None or settings.method != "census" or not smoothing:
+        return left, right, found
+    if max(map(noise_of, grey_pair(_middle(left), _middle(right)))) < NOISY:
+        return left, right, found
+    rest = smoothing * float(np.sqrt(1 - SHARED**2))
+    views = (cv2.GaussianBlur(view, (0, 0), SHARED * smoothing) for view in (left, right))
+    return *views, replace(found, census=replace(found.census, smoothing=rest))
+
+
 def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> MatchingSettings:
     """Return settings whose smoothing is known, as the pair needs it.
 
@@ -96,7 +125,7 @@ def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> Match
     census = settings.census
     if census.smoothing is not None:
         return settings
-    views = grey_pair(left, right)
+    views = grey_pair(_middle(left), _middle(right))
     noise, steps = max(map(noise_of, views)), min(map(block_steps, views))
     contrast = min(float(view[::THIN].std()) for view in views)
     if (noise < NOISY and steps < BLOCKY) or noise > NOTHING_ELSE * contrast:
