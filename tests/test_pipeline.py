@@ -12,6 +12,7 @@ import slanted
 from slanted.confidence.weights import SHIPPED, Weights
 from slanted.errors import InputError
 from slanted.evaluation.metrics import evaluate
+from slanted.images.colour import brightened
 from slanted.matching import match
 from slanted.pipeline import reestimate
 from slanted.solver.topology import SMALLEST_BLOCK
@@ -35,6 +36,27 @@ def test_a_synthetic_scene_is_recovered(scene):
     visible = np.where(scene.occluded, np.nan, scene.disparity)
     assert evaluate(result.disparity, scene.disparity, ground_truth_noc=visible)["out-3px-noc"] < 6
     assert (result.occluded == scene.occluded).mean() > 0.9
+
+
+def test_a_dark_pair_is_estimated_as_if_it_were_brightened(scene):
+    dark = [image // 8 for image in (scene.left, scene.right)]
+    result = slanted.estimate(*dark)
+    bright = slanted.estimate(*brightened(*dark))
+    assert result.disparity.tobytes() == bright.disparity.tobytes()
+    assert match(*dark, slanted.Settings().matching).tobytes() == (
+        match(*brightened(*dark), slanted.Settings().matching).tobytes()
+    )
+
+
+def test_the_energy_of_a_small_image_is_above_its_bound_also_from_disk(scene, tmp_path):
+    result = slanted.estimate(scene.left, scene.right)
+    assert result.model != result.settings.model
+    assert result.bound <= result.energy == pytest.approx(result.inference.iterations[-1].energy)
+    result.save(tmp_path)
+    assert slanted.Result.load(tmp_path).energy == result.energy
+    given = slanted.estimate(scene.left, scene.right, disparity=scene.disparity)
+    assert given.model == given.settings.model
+    assert given.bound <= given.energy
 
 
 def test_progress_is_called_and_nothing_is_printed(scene, capfd):
@@ -139,7 +161,10 @@ NO_MODEL = {"confidence.model": "none"}
 
 @pytest.fixture(scope="module")
 def quick():
-    return slanted.Settings().with_text({"segmentation.count": "40", "inference.iterations": "1"})
+    return slanted.Settings().with_text(
+        # `match` has no finer grid for small images.
+        {"segmentation.count": "40", "inference.iterations": "1", "matching.census.finer": "1"}
+    )
 
 
 def test_without_a_model_matches_are_those_of_the_filters(scene, quick):

@@ -196,7 +196,7 @@ def explain(
     from slanted.model.sky import find_sky
     from slanted.refinement.refine import infer_and_refine
 
-    settings = run.settings
+    settings = run.settings_for(matches)
     regions, inference, evidence = infer_and_refine(
         # Nothing here keeps the first segments: a large image has no room for them once refined.
         run.segment(matches, superpixels) if segments is None else run.take_segments(segments),
@@ -223,7 +223,7 @@ def explain(
         occluded=occluded,
         regions=regions,
         inference=inference,
-        settings=settings,
+        settings=run.settings,
         seconds=run.stage.seconds,
         searched=matches.searched,
         rectification=matches.rectification,

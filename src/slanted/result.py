@@ -87,7 +87,7 @@ class Result(ResultData):
         lowest = lowest_disparity(self.settings)
         evidence = Evidence(self.matched, self.pixel_weights)
         seen = observe(self.regions, evidence, lowest, with_census=False)
-        K, share = self.settings.model.truncation, self.settings.inference.pooled_fit
+        K, share = self.model.truncation, self.settings.inference.pooled_fit
         planes = fit_initial_planes(self.regions, seen, K, share)
         planes[:, 2] += lowest
         return planes

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
-from slanted.settings import Settings
+from slanted.settings import MatchingSettings, Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,6 +91,8 @@ class PairRun:
     names: tuple[str, str]
     """What errors and warnings call the images."""
     settings: Settings
+    matching: MatchingSettings
+    """The settings of matching, which follow the noise of the pair."""
     stage: Stages
     tiled: TiledStages | None
     """How a large image is processed in parts; None for others."""
@@ -123,6 +125,19 @@ class PairRun:
         from slanted.images.colour import grey_pair
 
         return grey_pair(self.left, self.right)
+
+    @cached_property
+    def finer(self) -> int:
+        """How many times finer than the image the grid is on which it is matched."""
+        from slanted.settings.grid import times_finer
+
+        return times_finer(self.left.shape[0] * self.left.shape[1], self.settings)
+
+    def settings_for(self, matches: InitialMatches) -> Settings:
+        """Return the settings of the stages after matching, which follow the grid of matching."""
+        from slanted.settings.grid import on_finer_grid
+
+        return on_finer_grid(self.settings, 1 if matches.searched is None else self.finer)
 
     def first_look(self, *, with_range: bool = True) -> tuple[PairRun, FirstLook]:
         """Check that the pair is rectified, and find its range of disparities.
@@ -164,14 +179,15 @@ class PairRun:
         """Find the initial disparity D(p) (paper §3.1)."""
         import numpy as np
 
-        from slanted.matching import Matches, find_matches
+        from slanted.matching import Matches
+        from slanted.matching.finer import find_finer
         from slanted.matching.plausibility import doubts_about, judge_plausibility
 
         features, searched, rules = look.rectification, look.searched, self.settings.rectification
         assert searched is not None
         with self.stage("matching"):
             if self.tiled is None:
-                found = find_matches(self.left, self.right, self.settings.matching, searched)
+                found = find_finer(self.left, self.right, self.matching, searched, self.finer)
             else:
                 found = Matches(*self.tiled.match(self.left, self.right, searched))
             if not np.isfinite(found.disparity).any():
@@ -276,11 +292,14 @@ class PairRun:
         self, matches: InitialMatches, known: NDArray[np.int32] | None = None
     ) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W), unless they are known."""
-        from slanted.segmentation import segment
+        from slanted.segmentation import automatic_count, segment
 
         if known is not None:
             return known
-        rules = self.settings.segmentation
+        rules = self.settings_for(matches).segmentation
+        if rules.count is None and matches.searched is not None:
+            pixels = self.left.shape[0] * self.left.shape[1]
+            rules = replace(rules, count=automatic_count(pixels * self.finer**2))
         with self.stage("segmentation"):
             return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
 
@@ -304,16 +323,19 @@ def prepare(
     """Check a pair, read the trees that judge it, and limit the threads while its stages run."""
     from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
+    from slanted.images.colour import brightened
+    from slanted.matching.noise import calmed
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    left, right = check_pair(left, right, names)
+    left, right = brightened(*check_pair(left, right, names))
+    left, right, matching = calmed(left, right, settings.matching)
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
         tiled = tiles_of(left, settings, threads, backend)
         yield PairRun(
-            *(left, right, names, settings, Stages(progress), tiled),
+            *(left, right, names, settings, matching, Stages(progress), tiled),
             match_trees=None if trees is None else trees.matches,
             pixel_trees=trees,
         )

@@ -5,7 +5,7 @@ import pytest
 
 from slanted.errors import InputError, SlantedWarning
 from slanted.images.checks import check_pair
-from slanted.images.colour import as_8_bit
+from slanted.images.colour import as_8_bit, brightened
 
 GREY = np.zeros((20, 30), np.uint8)
 
@@ -45,3 +45,24 @@ def test_12_bits_in_16_use_the_whole_8_bit_range_with_one_scale():
     assert left8.max() == 255
     assert abs(int(right8.max()) - 128) <= 1
     assert (np.diff(left8[0].astype(int)) >= 0).all()
+
+
+def test_dark_pairs_are_brightened_with_one_scale_and_others_stay_as_they_are():
+    ramp = np.tile(np.arange(200, dtype=np.uint8), (8, 1))
+    assert brightened(ramp, ramp // 4)[0] is ramp
+    assert brightened(ramp // 4 * np.uint16(1), ramp)[0].max() == 49  # 16 bits: not its business
+    left, right = brightened(ramp // 4, ramp // 8)
+    assert left.max() == 255
+    assert abs(int(right.max()) - 128) <= 6
+
+
+def test_a_black_pair_is_brightened_by_a_bounded_factor():
+    left, _ = brightened(np.full((9, 9), 2, np.uint8), np.zeros((9, 9), np.uint8))
+    assert left.max() == 16
+
+
+def test_any_bright_channel_tells_that_a_pair_is_not_dark():
+    for channel in range(3):
+        image = np.zeros((30, 30, 3), np.uint8)
+        image[..., channel] = 200
+        assert brightened(image, image)[0] is image

@@ -30,7 +30,8 @@ from slanted.tiles.tile import make_tiles, take_sets
 
 TILED = {"tiles.above": "1", "tiles.pixels": "30000"}
 # Matches of an image in tiles are those of the filters, which no tree judges.
-FILTERED = {"confidence.model": "none"}
+# Nor are they found on a finer grid, as those of an image of this size as a whole would be.
+FILTERED = {"confidence.model": "none", "matching.census.finer": "1"}
 WHOLE = Settings().with_text(
     {"matching.max_disparity": "64", "segmentation.count": "400", **FILTERED}
 )

@@ -11,6 +11,13 @@ from slanted.runtime.arrays import Bytes
 if TYPE_CHECKING:
     from slanted.images import GreyPair, Image
 
+WHITE_SHARE = 0.999
+"""White is this quantile of a pair's values."""
+DARK = 128
+"""A pair of 8 bit whose white is below this grey level is brightened."""
+MOST_GAIN = 8.0
+"""Largest factor by which it is brightened; beyond it there is nothing but noise."""
+
 
 def as_grey(image: Image) -> Image:
     """Return the luma (ITU-R BT.601) of an RGB image, or the grey image itself."""
@@ -31,13 +38,37 @@ def as_8_bit(left: Image, right: Image) -> tuple[Bytes, Bytes]:
     if left.dtype == np.uint8:
         return left, right  # type: ignore[return-value]
     both = np.concatenate([left.reshape(-1), right.reshape(-1)])
-    white = max(1.0, float(np.quantile(both, 0.999)))
+    white = max(1.0, float(np.quantile(both, WHITE_SHARE)))
 
     def reduced(image: Image) -> Bytes:
         scaled = np.minimum(image * np.float32(255.0 / white) + np.float32(0.5), np.float32(255.0))
         return np.asarray(scaled, np.uint8)
 
     return reduced(left), reduced(right)
+
+
+def brightened(left: Image, right: Image) -> tuple[Image, Image]:
+    """Raise the grey levels of a dark 8-bit pair, with one factor for both images.
+
+    Costs, penalties and thresholds are in grey levels of a well-lit pair. Other pairs are returned
+    as they are; those of 16 bits are scaled by `as_8_bit`.
+    """
+    if left.dtype != np.uint8 or (white := _white(left, right)) >= DARK:
+        return left, right
+    gain = np.float32(min(255.0 / white, MOST_GAIN))
+
+    def raised(image: Image) -> Bytes:
+        values = np.minimum(image * gain + np.float32(0.5), np.float32(255.0))
+        return np.asarray(values, np.uint8)
+
+    return raised(left), raised(right)
+
+
+def _white(left: Image, right: Image) -> int:
+    """Return the white of an 8-bit pair, at least 1; one value in seven tells it."""
+    counts = sum(np.bincount(image.reshape(-1)[::7], minlength=256) for image in (left, right))
+    below = np.cumsum(counts)
+    return max(1, int(np.searchsorted(below, WHITE_SHARE * below[-1])))
 
 
 def grey_pair(left: Image, right: Image) -> GreyPair:

@@ -141,15 +141,16 @@ def find_matches(
 ) -> Matches:
     """Match a pair as `match` does; also return what else the matcher tells."""
     from slanted.images.checks import check_pair
-    from slanted.images.colour import as_8_bit
+    from slanted.images.colour import as_8_bit, brightened
     from slanted.matching.disparity_range import disparity_range
+    from slanted.matching.noise import follow_noise
     from slanted.matching.out_of_view import drop_impossible
 
-    left, right = check_pair(left, right)
+    left, right = brightened(*check_pair(left, right))
     left8, right8 = as_8_bit(left, right)
     if searched is None:
         searched = disparity_range(left8, right8, settings)
-    found = run_matcher(left8, right8, searched, settings)
+    found = run_matcher(left8, right8, searched, follow_noise(left8, right8, settings))
     drop_impossible(found.disparity, found.confidence, settings)
     return found
 

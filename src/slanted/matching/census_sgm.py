@@ -91,8 +91,7 @@ def match_details(
     an approximation near the seams, where paths start `OVERLAP` rows away. The bands depend on the
     image size and the range only.
     """
-    left, right = _grey(left), _grey(right)
-    shape = left.shape
+    shape = left.shape[:2]
     found = Details(
         np.empty(shape, np.float32),
         np.empty(shape, np.bool_),
@@ -102,7 +101,8 @@ def match_details(
         np.empty(shape, np.bool_),
     )
     for core, seen in bands(shape[0], shape[1], len(searched)):
-        band = _match_band(left[seen], right[seen], searched, settings)
+        views = _view(left[seen], settings), _view(right[seen], settings)
+        band = _match_band(*views, searched, settings)
         inside = slice(core.start - seen.start, core.stop - seen.start)
         for name, values in vars(band).items():
             getattr(found, name)[core] = values[inside]
@@ -114,7 +114,8 @@ def match_rows(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> Matches:
     """Match one band of an 8-bit pair as `match` does, without the clean-up."""
-    band = _match_band(_grey(left), _grey(right), searched, settings)
+    views = _view(left, settings), _view(right, settings)
+    band = _match_band(*views, searched, settings)
     return Matches(band.disparity, band.margin)
 
 
@@ -168,8 +169,11 @@ def take_medians(disparity: DisparityMap, side: int) -> None:
     share(len(filled), some)
 
 
-def _grey(image: Bytes) -> Bytes:
-    return np.ascontiguousarray(as_grey(image), np.uint8)
+def _view(image: Bytes, settings: MatchingSettings) -> Bytes:
+    """Return what the costs compare; `find_matches` decides on a smoothing that is auto."""
+    grey = np.ascontiguousarray(as_grey(image), np.uint8)
+    smoothing = settings.census.smoothing
+    return np.asarray(cv2.GaussianBlur(grey, (0, 0), smoothing)) if smoothing else grey
 
 
 def _match_band(

@@ -57,7 +57,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
     """Return the numbers of a result, for ``run.json`` and ``--json``."""
     height, width = result.disparity.shape
     labels = np.bincount(result.labels, minlength=len(BoundaryLabel))
-    weights = result.settings.model.weights
+    weights = result.model.weights
     iterations = result.inference.iterations
     return {
         "version": __version__,

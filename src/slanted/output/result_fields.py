@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
-    from slanted.settings import Settings
+    from slanted.settings import ModelSettings, Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,19 @@ class ResultData:
     @property
     def energy(self) -> float:
         """The energy of planes and labels, Σ w φ."""
-        return self.inference.features.total(self.settings.model.weights)
+        return self.inference.features.total(self.model.weights)
+
+    @property
+    def model(self) -> ModelSettings:
+        """The constants and weights of the energy.
+
+        They are those of the settings, but follow the grid on which small images are matched.
+        """
+        from slanted.settings.grid import on_finer_grid, times_finer
+
+        if self.searched is None:
+            return self.settings.model
+        return on_finer_grid(self.settings, times_finer(self.disparity.size, self.settings)).model
 
     @property
     def bound(self) -> float:

@@ -100,16 +100,10 @@ def _check_disparity(disparity: DisparityMap | None, image: Image) -> DisparityM
 
 
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
-    """Return how many segments to ask for.
-
-    Auto is one per 600 pixels, at most 2000 segments. Images that would get fewer than 800 have one
-    per 150 pixels, up to 800. Images of more than 6 million pixels have one per 3000 pixels.
-    """
+    """Return how many segments to ask for; see `automatic_count`."""
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:
-        fewest = min(pixels // FEWEST_PIXELS_A_SEGMENT, FEWEST_BY_ITSELF)
-        most = max(MOST_BY_ITSELF, pixels // MOST_PIXELS_A_SEGMENT)
-        return max(1, fewest, min(pixels // PIXELS_A_SEGMENT, most))
+        return automatic_count(pixels)
     largest = max(1, pixels // SMALLEST_MEAN)
     if settings.count > largest:
         raise InputError(
@@ -117,6 +111,17 @@ def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
             f"{image.shape[0]} pixels, got {settings.count}; lower it or use auto"
         )
     return settings.count
+
+
+def automatic_count(pixels: int) -> int:
+    """Return how many segments an image of so many pixels gets by itself.
+
+    There is one per 600 pixels, at most 2000 segments. Images that would get fewer than 800 have
+    one per 150 pixels, up to 800. Images of more than 6 million pixels have one per 3000 pixels.
+    """
+    fewest = min(pixels // FEWEST_PIXELS_A_SEGMENT, FEWEST_BY_ITSELF)
+    most = max(MOST_BY_ITSELF, pixels // MOST_PIXELS_A_SEGMENT)
+    return max(1, fewest, min(pixels // PIXELS_A_SEGMENT, most))
 
 
 def make_ucm(image: Image, settings: SegmentationSettings) -> Ucm:

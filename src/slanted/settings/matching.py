@@ -58,6 +58,12 @@ class SgbmSettings(Section):
 class CensusSettings(Section):
     """The matcher `census` is our own, semi-global on census and gradients (Hirschmüller 2008)."""
 
+    smoothing: float | None = setting(None, kind=float, unit="px", low=0.0, high=10.0, doc=
+        "Both views are smoothed by a Gaussian of this standard deviation before they are matched. "
+        "Auto smooths pairs that are noisy or strongly compressed, and doubles p1 for them.")
+    finer: int | None = setting(None, low=1, high=4, doc=
+        "A run matches the pair enlarged this many times, and settings in pixels follow; auto is 2 "
+        "for images of up to 200,000 pixels and 1 for others.")
     paths: int = setting(4, low=4, high=16, doc=
         "Costs are summed along this many paths: 4, 8 or 16.")
     census_weight: int = setting(2, low=0, high=3, doc=

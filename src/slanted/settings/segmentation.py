@@ -48,6 +48,7 @@ class SegmentationSettings(Section):
         "and `slic+ucm` intersects `slic` with `ucm`, as the paper does.")
     count: int | None = setting(None, low=1, high=10_000_000, doc=
         "About this many segments are made. Auto makes one per 600 pixels, but 800 to 2000 in all; "
-        "small images get one per 150 pixels, and those above 6 million pixels one per 3000.")
+        "small images get one per 150 pixels, or 38 if they are matched on a finer grid, and those "
+        "above 6 million pixels one per 3000.")
     slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
     ucm: UcmSettings = dataclasses.field(default_factory=UcmSettings)

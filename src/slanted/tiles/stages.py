@@ -35,11 +35,13 @@ class TiledStages:
     ) -> tuple[DisparityMap, DisparityMap | None]:
         """Match a pair in bands."""
         from slanted.images.colour import as_8_bit
+        from slanted.matching.noise import follow_noise
         from slanted.tiles.bands import match_in_bands
 
+        pair8 = as_8_bit(left, right)
         return match_in_bands(
-            *as_8_bit(left, right),
-            self.settings.matching,
+            *pair8,
+            follow_noise(*pair8, self.settings.matching),
             searched,
             backend=self.backend,
             with_confidence=self.settings.model.pixel_weights,

@@ -256,10 +256,13 @@ class Session:
 
 
 def _value(leaf: Leaf, result: Result, settings: Settings) -> Any:
-    from slanted.segmentation import number_of_segments
+    from slanted.segmentation import automatic_count
+    from slanted.settings.grid import times_finer
 
     if leaf.value is None:  # only the number of segments can be None
-        return number_of_segments(result.occluded.view(np.uint8), settings.segmentation)
+        pixels = result.disparity.size
+        times = 1 if result.searched is None else times_finer(pixels, settings)
+        return automatic_count(pixels * times**2)
     return leaf.value
 
 

@@ -1,0 +1,99 @@
+"""Settings on a finer grid: what they mean does not depend on the size of an image.
+
+Many settings are lengths in pixels, or weigh sums over pixels against numbers per boundary. They
+are meant for images of about a thousand pixels' width. Small images are matched on a grid that is
+`times` finer; `on_finer_grid` gives the settings with which the model on the image's own pixels is
+the model on that grid. Lengths and disparities become shorter by `times`. A sum over pixels has
+fewer terms by its square, and squared disparities are smaller by its square.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from slanted.settings.inference import InferenceSettings
+    from slanted.settings.model import ModelSettings
+    from slanted.settings.refinement import RefinementSettings
+    from slanted.settings.segmentation import SegmentationSettings
+    from slanted.settings.tree import Settings
+
+SMALL = 200_000
+"""Images of up to this many pixels are matched on a finer grid by themselves."""
+TIMES = 2
+"""How many times finer it is."""
+
+
+def times_finer(pixels: int, settings: Settings) -> int:
+    """Return how many times finer than an image of so many pixels the grid of its matching is.
+
+    Matchers other than ``census`` and images in tiles have no finer grid.
+    """
+    if settings.matching.method != "census" or pixels > settings.tiles.above:
+        return 1
+    return settings.matching.census.finer or (TIMES if pixels <= SMALL else 1)
+
+
+def on_finer_grid(settings: Settings, times: int) -> Settings:
+    """Return the settings of segmentation, model and refinement for a grid `times` finer.
+
+    Settings of matching and confidence stay, and so does an automatic number of segments.
+    """
+    if times == 1:
+        return settings
+    return replace(
+        settings,
+        segmentation=_segmentation(settings.segmentation, times),
+        model=_model(settings.model, times),
+        inference=_inference(settings.inference, times),
+        refinement=_refinement(settings.refinement, times),
+    )
+
+
+def _segmentation(rules: SegmentationSettings, times: int) -> SegmentationSettings:
+    slic = rules.slic
+    weight, cap = slic.disparity_weight * times**2, max(slic.truncation / times, 0.01)
+    return replace(rules, slic=replace(slic, disparity_weight=weight, truncation=cap))
+
+
+def _model(rules: ModelSettings, times: int) -> ModelSettings:
+    weights, area = rules.weights, times**2
+    return replace(
+        rules,
+        reference_noise=rules.reference_noise / times,
+        truncation=max(rules.truncation / times, 1e-3),
+        lambda_occ=rules.lambda_occ / area,
+        lambda_hinge=rules.lambda_hinge / area,
+        lambda_imp=rules.lambda_imp / area,
+        weights=replace(
+            weights,
+            seg=weights.seg * area**2,
+            bdy1=weights.bdy1 * area**2,
+            bdy2=weights.bdy2 * area,
+            jct=weights.jct * area,
+            crs=weights.crs * area,
+            vis=weights.vis * area,
+            pho=weights.pho * area,
+        ),
+    )
+
+
+def _inference(rules: InferenceSettings, times: int) -> InferenceSettings:
+    return replace(
+        rules,
+        sigma_disparity=rules.sigma_disparity / times,
+        mixture_sigma=rules.mixture_sigma / times,
+    )
+
+
+def _refinement(rules: RefinementSettings, times: int) -> RefinementSettings:
+    return replace(
+        rules,
+        disparity_weight=rules.disparity_weight * times**2,
+        truncation=rules.truncation / times,
+        length_weight=rules.length_weight / times,
+        split_size=-(-rules.split_size // times**2),
+        split_distance=rules.split_distance / times,
+        rim_width=-(-rules.rim_width // times),
+    )

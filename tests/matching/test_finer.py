@@ -1,0 +1,98 @@
+"""Small pairs are matched on a finer grid, and the model follows."""
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import slanted
+from slanted.evaluation.metrics import evaluate
+from slanted.matching import DisparityRange, find_matches
+from slanted.matching.finer import block_medians, find_finer
+from slanted.settings import MatchingSettings, Settings
+from slanted.synthetic import make_scene
+
+SEARCHED = DisparityRange(0, 32)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.floats(0, 1))
+def test_medians_of_blocks_are_those_of_numpy(seed, side, unknown):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(3 * side, 2 * side)).astype(np.float32)
+    values[rng.uniform(size=values.shape) < unknown] = np.nan
+    found = block_medians(values, side)
+    for y, x in np.ndindex(found.shape):
+        block = values[side * y : side * (y + 1), side * x : side * (x + 1)]
+        known = block[np.isfinite(block)]
+        expected = np.median(known) if 2 * known.size >= block.size else np.nan
+        np.testing.assert_allclose(found[y, x], expected, rtol=1e-6)
+
+
+def test_once_is_as_without():
+    scene = make_scene(96, 64, segments=24, seed=1)
+    pair = scene.left, scene.right
+    found = find_finer(*pair, MatchingSettings(), SEARCHED, 1)
+    expected = find_matches(*pair, MatchingSettings(), SEARCHED)
+    np.testing.assert_array_equal(found.disparity, expected.disparity)
+
+
+def test_all_maps_have_the_size_of_the_pair_and_fit_together():
+    scene = make_scene(97, 65, segments=24, seed=1)
+    found = find_finer(scene.left, scene.right, MatchingSettings(), SEARCHED, 2)
+    assert found.confidence is not None
+    for values in vars(found).values():
+        assert values.shape == (65, 97)
+    known = np.isfinite(found.disparity)
+    assert known.mean() > 0.5
+    assert (found.confidence[~known] == 0).all()
+    assert np.isfinite(found.winner).all()
+    assert found.winner.max() < SEARCHED.high
+
+
+def test_fractions_of_pixels_are_found_more_precisely():
+    rng = np.random.default_rng(0)
+    wide = cv2.GaussianBlur(rng.uniform(0, 255, (480, 960)), (0, 0), 5)
+    wide = np.clip(128 + 6 * (wide - wide.mean()), 0, 255)
+    step = 4 * 8 + 1  # a quarter of a pixel beyond 8
+    left, right = (
+        cv2.resize(view, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA).astype(np.uint8)
+        for view in (wide[:, :-step], wide[:, step:])
+    )
+    errors = [
+        np.nanmean(
+            np.abs(find_finer(left, right, MatchingSettings(), SEARCHED, n).disparity - 8.25)
+        )
+        for n in (2, 1)
+    ]
+    assert errors[0] < errors[1]
+
+
+def test_a_run_on_a_small_pair_is_closer_to_the_truth():
+    scene = make_scene(160, 100, seed=7, max_disparity=20.0)
+    rms = [
+        evaluate(slanted.estimate(scene.left, scene.right, settings).disparity, scene.disparity)[
+            "out-1px-all"
+        ]
+        for settings in (Settings(), Settings().with_text({"matching.census.finer": "1"}))
+    ]
+    assert rms[0] < rms[1]
+
+
+def test_a_result_keeps_the_settings_of_the_run():
+    scene = make_scene(96, 64, segments=24, seed=1)
+    settings = Settings(seed=3)
+    assert slanted.estimate(scene.left, scene.right, settings).settings == settings
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_number_of_segments_follows_the_grid(times):
+    scene = make_scene(150, 100, seed=1)
+    rules = replace(Settings().refinement, rounds=0)
+    settings = replace(Settings(), refinement=rules).with_text(
+        {"matching.census.finer": str(times)}
+    )
+    count = slanted.estimate(scene.left, scene.right, settings).regions.count
+    assert count == pytest.approx(150 * 100 * times**2 / 150, rel=0.1)
