@@ -25,13 +25,12 @@ from slanted.confidence.scene import THIN, Seen
 from slanted.confidence.weights import Weights
 from slanted.errors import FileError, InputError
 from slanted.images.checks import check_pair, size_text
-from slanted.images.colour import as_8_bit
 from slanted.inference.pcbp import infer
 from slanted.inference.terms import WholeImage
 from slanted.io import read_image
 from slanted.learning.spoiling import SPOILS, Spoil
-from slanted.matching import find_matches
 from slanted.matching.disparity_range import disparity_range
+from slanted.matching.finer import find_finer
 from slanted.model.planes import lowest_disparity
 from slanted.pipeline import explain
 from slanted.regions import build_regions
@@ -223,9 +222,9 @@ def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatc
         )
     if task.spoil is not None:
         left, right = task.spoil(left, right, task.rng)
-    searched = disparity_range(*as_8_bit(left, right), settings.matching)
     with prepare(left, right, settings, None, names) as run:
-        found = find_matches(left, right, settings.matching, searched)
+        searched = disparity_range(run.left, run.right, settings.matching)
+        found = find_finer(run.left, run.right, run.matching, searched, run.finer)
         yield run, InitialMatches(found.disparity, None, searched, None, found), truth
 
 
@@ -235,7 +234,7 @@ def _match_samples(task: _Task, settings: Settings) -> Samples:
         seen = None
         if matches.found is not None and np.isfinite(matches.disparity).any():
             regions = build_regions(run.segment(matches), run.left, trusted=True)
-            terms = WholeImage.of(regions, run.gather(matches), settings)
+            terms = WholeImage.of(regions, run.gather(matches), run.settings_for(matches))
             inference = infer(terms, with_features=False)
             seen = first_choices(matches.found, regions, inference, run.grey)
         if seen is None:

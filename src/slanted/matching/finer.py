@@ -15,7 +15,7 @@ import numpy as np
 
 from slanted.images.checks import check_pair
 from slanted.images.colour import as_8_bit, brightened
-from slanted.matching import DisparityRange, Matches, find_matches
+from slanted.matching import DisparityRange, Matches
 from slanted.matching.noise import follow_noise
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def find_finer(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange, times: int
 ) -> Matches:
     """Match a pair as `find_matches` does, enlarged `times` times; the result has its own size."""
+    from slanted.matching import find_matches
+
     if times == 1:
         return find_matches(left, right, settings, searched)
     pair8 = as_8_bit(*brightened(*check_pair(left, right)))

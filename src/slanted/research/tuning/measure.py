@@ -126,12 +126,13 @@ def _segment(
 ) -> tuple[NDArray[np.int32], float]:
     import time
 
-    from slanted.runtime.threads import thread_limit
-    from slanted.segmentation import segment
+    from slanted.stages import prepare
 
-    left, _ = _images(frame)
+    settings = Settings(
+        threads=1, rectification=rectification, matching=matching, segmentation=segmentation
+    )
+    matches, _ = _match(frame, rectification, matching)
     start = time.perf_counter()
-    with thread_limit(1):
-        matches, _ = _match(frame, rectification, matching)
-        label_image = segment(left, segmentation, matches.disparity)
+    with prepare(*_images(frame), settings, None) as run:
+        label_image = run.segment(matches)
     return label_image, time.perf_counter() - start
