@@ -101,6 +101,8 @@ class PairRun:
     pixel_trees: Weights | None = None
     """What judges disparities; None if nothing does."""
     potential: Potential | None = None
+    is_dark: bool = False
+    """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
 
@@ -181,7 +183,7 @@ class PairRun:
 
         from slanted.matching import Matches
         from slanted.matching.finer import find_finer
-        from slanted.matching.plausibility import doubts_about, judge_plausibility
+        from slanted.matching.plausibility import doubts_about, judge_plausibility, light_of
 
         features, searched, rules = look.rectification, look.searched, self.settings.rectification
         assert searched is not None
@@ -195,7 +197,8 @@ class PairRun:
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
-            doubts = doubts_about(found, searched, features, (self.left, self.right))
+            light = "dark" if self.is_dark else light_of(self.left)
+            doubts = doubts_about(found, searched, features, light)
             judge_plausibility(doubts, found, features, rules, self.names)
             weights = self._pixel_weights(found.disparity, found.confidence)
         return InitialMatches(found.disparity, weights, searched, features, found, doubts)
@@ -329,7 +332,9 @@ def prepare(
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    left, right = brightened(*check_pair(left, right, names))
+    checked = check_pair(left, right, names)
+    left, right = brightened(*checked)
+    is_dark = left is not checked[0]
     left, right, matching = calmed(left, right, settings.matching)
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
@@ -338,4 +343,5 @@ def prepare(
             *(left, right, names, settings, matching, Stages(progress), tiled),
             match_trees=None if trees is None else trees.matches,
             pixel_trees=trees,
+            is_dark=is_dark,
         )

@@ -82,12 +82,15 @@ def test_a_range_that_is_too_small_is_told():
         estimate(LEFT, RIGHT, short)
 
 
-def test_why_little_is_matched_is_told():
+@pytest.mark.parametrize(("gain", "light"), [(0.02, "dark"), (40.0, "overexposed")])
+def test_why_little_is_matched_is_told(gain, light):
     rng = np.random.default_rng(0)
-    night = [np.uint8(image * 0.02 + rng.integers(0, 6, image.shape)) for image in (LEFT, RIGHT)]
-    with pytest.warns(SlantedWarning, match=r"only \d+% of the pixels could be matched \(\d+% of "
-                      "the left image is dark"):  # fmt: skip
-        estimate(*night, FORCED)
+    pair = [np.uint8(np.clip(each * gain + rng.integers(0, 6, each.shape), 0, 255))
+            for each in (LEFT, RIGHT)]  # fmt: skip
+    with pytest.warns(
+        SlantedWarning, match=rf"only \d+% .* could be matched \(the pair is {light}"
+    ):
+        estimate(*pair, FORCED)
 
 
 def test_the_command_line_refuses_and_can_be_forced(tmp_path, monkeypatch, capsys):

@@ -26,10 +26,10 @@ LEAST_SHARE = 0.15
 """Share of matched pixels below which a pair is refused, unless its features agree."""
 DOUBTFUL_SHARE = 0.4
 """Share of matched pixels below which there is a warning."""
-DARK, BRIGHT = 16, 250
-"""Grey levels, of 255, below and above which pixels hold nothing to match."""
+BRIGHT = 250
+"""Grey level, of 255, above which pixels hold nothing to match."""
 MANY = 0.3
-"""Share of such pixels that is said."""
+"""Share of such pixels above which an image is overexposed."""
 FAR_OUT = 1.1
 """Features count as out of range if they exceed its end by this factor."""
 
@@ -38,13 +38,17 @@ def doubts_about(
     found: Matches,
     searched: DisparityRange,
     features: RectificationCheck | None,
-    pair: tuple[Image, Image],
+    light: str = "",
 ) -> tuple[str, ...]:
-    """Return what speaks against a result, a sentence each; nothing for a good pair."""
+    """Return what speaks against a result, a sentence each; nothing for a good pair.
+
+    `light` says what is wrong with the light, if anything is.
+    """
     doubts = []
     share = float(np.isfinite(found.disparity).mean())
     if share < DOUBTFUL_SHARE:
-        doubts.append(f"only {share:.0%} of the pixels could be matched{_reason(*pair)}")
+        reason = f" (the pair is {light})" if light else ""
+        doubts.append(f"only {share:.0%} of the pixels could be matched{reason}")
     if features is not None and features.consistent_share < ONE_SCENE:
         doubts.append(
             f"of {features.matches} features that look alike in both images only "
@@ -86,11 +90,7 @@ def judge_plausibility(
     warnings.warn(f"the result is doubtful: {said}", SlantedWarning, stacklevel=2)
 
 
-def _reason(left: Image, right: Image) -> str:
-    """Return, in brackets, why little could be matched, if it is seen at once."""
-    for image, view in zip(as_8_bit(left, right), ("left", "right"), strict=True):
-        grey = image[::4, ::4]
-        for share, how in ((np.mean(grey < DARK), "dark"), (np.mean(grey > BRIGHT), "overexposed")):
-            if share > MANY:
-                return f" ({share:.0%} of the {view} image is {how})"
-    return ""
+def light_of(image: Image) -> str:
+    """Return "overexposed" for an image that is, otherwise nothing."""
+    eight, _ = as_8_bit(image, image[:0])
+    return "overexposed" if np.mean(eight[::4, ::4] > BRIGHT) > MANY else ""

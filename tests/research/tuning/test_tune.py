@@ -70,11 +70,11 @@ def test_scores_are_those_of_evaluate(kitti, texts):
 
 
 def test_what_does_not_vary_is_computed_once(kitti, monkeypatch, tmp_path):
-    import slanted.matching
+    import slanted.matching.finer
     import slanted.segmentation
 
     measuring.forget()
-    calls = {"find_matches": 0, "segment": 0}
+    calls = {"find_finer": 0, "segment": 0}
 
     def counted(module, name):
         function = getattr(module, name)
@@ -85,16 +85,16 @@ def test_what_does_not_vary_is_computed_once(kitti, monkeypatch, tmp_path):
 
         monkeypatch.setattr(module, name, wrapper)
 
-    counted(slanted.matching, "find_matches")
+    counted(slanted.matching.finer, "find_finer")
     counted(slanted.segmentation, "segment")
     start = Settings().with_text({"inference.iterations": "1"})
     target = Target("kitti2015", tuple(find_frames("kitti2015", kitti, "train", 2)))
     space = parse_space({"model.truncation": "1:9"}, start)
     tune([target], space, start, tmp_path / "model.csv", schedule=Schedule(4))
-    assert calls == {"find_matches": 2, "segment": 2}
+    assert calls == {"find_finer": 2, "segment": 2}
     space = parse_space({"segmentation.count": "20,40"}, start)
     tune([target], space, start, tmp_path / "count.csv", schedule=Schedule(3, rungs=1))
-    assert calls == {"find_matches": 4, "segment": 8}
+    assert calls == {"find_finer": 4, "segment": 8}
 
 
 def test_the_command_writes_settings_log_and_table(kitti, folder, capsys):
