@@ -1,5 +1,6 @@
 """The pipeline as a library: results, checks, determinism, no printing."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -46,6 +47,58 @@ def test_a_dark_pair_is_estimated_as_if_it_were_brightened(scene):
     assert match(*dark, slanted.Settings().matching).tobytes() == (
         match(*brightened(*dark), slanted.Settings().matching).tobytes()
     )
+
+
+def test_a_dark_pair_is_brightened_once(scene, monkeypatch):
+    from slanted.matching import finer
+
+    seen = []
+
+    def spy(left, *others):
+        seen.append(left.max())
+        return find_finer(left, *others)
+
+    find_finer = finer.find_finer
+    monkeypatch.setattr(finer, "find_finer", spy)
+    dark = [image // 20 for image in (scene.left, scene.right)]
+    slanted.estimate(*dark, slanted.Settings().with_text({"rectification.check": "off"}))
+    assert seen == [brightened(*dark)[0].max()]
+    assert seen[0] < 128  # it would be brightened again, if it were looked at again
+
+
+def test_a_folder_of_an_older_version_has_its_own_grid(scene, tmp_path):
+    plain = slanted.Settings().with_text({"matching.census.finer": "1", "model.strip_step": "0"})
+    result = slanted.estimate(scene.left, scene.right, plain)
+    result.save(tmp_path)
+    record = json.loads((tmp_path / "run.json").read_text())
+    del record["finer"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    lines = (tmp_path / "settings.toml").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("finer", "strip_step"))]
+    (tmp_path / "settings.toml").write_text("\n".join(kept))
+    old = slanted.Result.load(tmp_path)
+    assert old.energy == result.energy
+    np.testing.assert_array_equal(old.disparity, result.disparity)
+    again = reestimate(old, scene.left, scene.right, slanted.Settings())
+    assert again.finer == 1
+
+
+def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch):
+    from slanted.tiles import bands
+
+    seen = []
+
+    def spy(left, right, matching, *others, **options):
+        seen.append(matching.census.smoothing)
+        return match_in_bands(left, right, matching, *others, **options)
+
+    match_in_bands = bands.match_in_bands
+    monkeypatch.setattr(bands, "match_in_bands", spy)
+    rng = np.random.default_rng(0)
+    noisy = [np.uint8(np.clip(each + rng.normal(0, 8, each.shape), 0, 255))
+             for each in (scene.left, scene.right)]  # fmt: skip
+    slanted.estimate(*noisy, slanted.Settings().with_text({"tiles.above": "20000"}))
+    assert seen[0] > 0.5
 
 
 def test_the_energy_of_a_small_image_is_above_its_bound_also_from_disk(scene, tmp_path):

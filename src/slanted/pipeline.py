@@ -141,7 +141,9 @@ def reestimate(
     """
     segments = result.regions.label_image if keep_segments else None
     found = result.searched, result.rectification
-    matches = InitialMatches(result.matched, result.pixel_weights, *found, doubts=result.doubts)
+    matches = InitialMatches(
+        result.matched, result.pixel_weights, *found, doubts=result.doubts, finer=result.finer
+    )
     with prepare(left, right, settings, progress) as pair:
         run = replace(pair, potential=potential, watch=watch).straightened(result.rectification)
         return explain(run, matches, segments)
@@ -233,6 +235,7 @@ def explain(
         deviation=deviation,
         sky=sky,
         doubts=matches.doubts,
+        finer=matches.finer,
     )
 
 

@@ -56,6 +56,8 @@ class Result(ResultData):
         (H, W) pixels that look like sky, which has no depth; None if ``model.sky`` is off.
     doubts
         What speaks against the result as a whole, a sentence each; empty for a good pair.
+    finer
+        How many times finer than the image the grid was on which it was matched.
 
     Examples
     --------

@@ -70,6 +70,8 @@ class InitialMatches:
     """What the matcher found before its filters; None for a disparity of the user's own."""
     doubts: tuple[str, ...] = ()
     """What speaks against the pair, a sentence each."""
+    finer: int = 1
+    """How many times finer than the image the grid was on which it was matched."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class PairRun:
         """Return the settings of the stages after matching, which follow the grid of matching."""
         from slanted.settings.grid import on_finer_grid
 
-        return on_finer_grid(self.settings, 1 if matches.searched is None else self.finer)
+        return on_finer_grid(self.settings, matches.finer)
 
     def first_look(self, *, with_range: bool = True) -> tuple[PairRun, FirstLook]:
         """Check that the pair is rectified, and find its range of disparities.
@@ -183,7 +185,7 @@ class PairRun:
 
         from slanted.matching import Matches
         from slanted.matching.finer import find_finer
-        from slanted.matching.plausibility import doubts_about, judge_plausibility, light_of
+        from slanted.matching.plausibility import doubts_about, judge_plausibility
 
         features, searched, rules = look.rectification, look.searched, self.settings.rectification
         assert searched is not None
@@ -191,17 +193,19 @@ class PairRun:
             if self.tiled is None:
                 found = find_finer(self.left, self.right, self.matching, searched, self.finer)
             else:
-                found = Matches(*self.tiled.match(self.left, self.right, searched))
+                pair = self.left, self.right
+                found = Matches(*self.tiled.match(*pair, self.matching, searched))
             if not np.isfinite(found.disparity).any():
                 raise InputError(
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
                     "show one scene and that the disparity range covers it"
                 )
-            light = "dark" if self.is_dark else light_of(self.left)
-            doubts = doubts_about(found, searched, features, light)
-            judge_plausibility(doubts, found, features, rules, self.names)
+            pair = self.left, self.right
+            doubts = doubts_about(found, searched, features, pair, is_dark=self.is_dark)
+            judge_plausibility(doubts, found.disparity, features, rules, self.names)
             weights = self._pixel_weights(found.disparity, found.confidence)
-        return InitialMatches(found.disparity, weights, searched, features, found, doubts)
+        found_all = found.disparity, weights, searched, features, found, doubts
+        return InitialMatches(*found_all, finer=self.finer)
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
@@ -227,6 +231,7 @@ class PairRun:
 
     def take(self, look: FirstLook, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
+        from slanted.matching.plausibility import doubts_of_features, judge_plausibility
         from slanted.matching.user_disparity import disparity_from_user
 
         if (least := self.settings.confidence.min) > 0:
@@ -237,8 +242,11 @@ class PairRun:
         with self.stage("matching"):
             below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]
             given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
+            features = look.rectification
+            doubts = tuple(doubts_of_features(features))
+            judge_plausibility(doubts, given, features, self.settings.rectification, self.names)
         weights = self._pixel_weights(given, None)
-        return InitialMatches(given, weights, None, look.rectification)
+        return InitialMatches(given, weights, None, features, doubts=doubts)
 
     def _pixel_weights(
         self, disparity: NDArray[np.float32], confidence: NDArray[np.float32] | None
@@ -302,7 +310,7 @@ class PairRun:
         rules = self.settings_for(matches).segmentation
         if rules.count is None and matches.searched is not None:
             pixels = self.left.shape[0] * self.left.shape[1]
-            rules = replace(rules, count=automatic_count(pixels * self.finer**2))
+            rules = replace(rules, count=automatic_count(pixels * matches.finer**2))
         with self.stage("segmentation"):
             return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
 

@@ -212,7 +212,8 @@ def test_a_pair_of_colour_and_grey_is_told_in_its_record(quick, tmp_path):
     write_image(tmp_path / "a_left.png", scene.left)
     write_image(tmp_path / "a_right.png", scene.right[..., 0])
     run_batch(find_pairs(tmp_path), tmp_path / "out", quick, workers=1)
-    told, *_ = json.loads((tmp_path / "out/a/record.json").read_text())["warnings"]
+    told, range_ends = json.loads((tmp_path / "out/a/record.json").read_text())["warnings"]
+    assert "raise matching.max_disparity" in range_ends
     assert told.startswith(f"{tmp_path / 'a_left.png'}: is in colour, but ")
 
 

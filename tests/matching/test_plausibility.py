@@ -11,6 +11,8 @@ from slanted import Settings, estimate
 from slanted.cli import main
 from slanted.errors import ImplausibleError, RectificationError, SlantedWarning
 from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.matching import rectification
+from slanted.matching.rectification import RectificationCheck
 
 SIZE = 370, 250
 LEFT, RIGHT = (
@@ -76,6 +78,15 @@ def test_a_good_pair_has_no_doubts():
         assert estimate(LEFT, RIGHT, FAST).doubts == ()
 
 
+def test_a_disparity_of_ones_own_does_not_make_two_scenes_one(monkeypatch):
+    strangers = RectificationCheck(50, 60.0, 0.0, 40.0, 0.5, consistent_share=0.06)
+    monkeypatch.setattr(rectification, "measure_rectification", lambda *_: strangers)
+    ramp = np.tile(np.linspace(5, 20, SIZE[0], dtype=np.float32), (SIZE[1], 1))
+    with pytest.warns(SlantedWarning, match="only 6% lie where one scene would have them"):
+        result = estimate(LEFT, RIGHT, FAST, disparity=ramp)
+    assert result.doubts
+
+
 def test_a_range_that_is_too_small_is_told():
     short = FAST.with_text({"matching.max_disparity": "12"})
     with pytest.warns(SlantedWarning, match="but the range ends at 12; raise matching.max_dis"):
@@ -116,3 +127,6 @@ def test_the_command_line_refuses_and_can_be_forced(tmp_path, monkeypatch, capsy
     assert any("above the optimum" in line for line in out[1:])
     record = json.loads((tmp_path / "slanted-out/run.json").read_text())
     assert record["doubts"][0].startswith("only ")
+    with pytest.raises(SystemExit):
+        main(["info", "slanted-out"])
+    assert "only " in capsys.readouterr().out

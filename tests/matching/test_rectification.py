@@ -83,3 +83,11 @@ def test_the_same_image_twice_is_noticed():
     image = np.random.default_rng(0).integers(0, 256, (200, 300)).astype(np.uint8)
     with pytest.warns(SlantedWarning, match="both images are the same"):
         check_rectification(image, image.copy(), SETTINGS)
+
+
+def test_cameras_turned_towards_each_other_are_told():
+    shifted = np.roll(RIGHT, 40, axis=1)
+    with pytest.warns(SlantedWarning, match=r"set matching\.min_disparity below zero"):
+        found = check_rectification(LEFT, shifted, SETTINGS)
+    assert found is not None
+    assert 0.25 < found.backward_share <= 0.6

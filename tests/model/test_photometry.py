@@ -75,5 +75,5 @@ def test_local_planes_of_a_result_are_those_of_its_matches():
     settings = Settings().with_text({"segmentation.count": "30"})
     result = estimate(scene.left, scene.right, settings)
     observed = observe(result.regions, Evidence(result.matched))
-    expected = fit_local_planes(result.regions, observed, settings.model.truncation)
+    expected = fit_local_planes(result.regions, observed, result.model.truncation)
     np.testing.assert_array_equal(result.local_planes(), expected)

@@ -132,8 +132,10 @@ def _numbers(result: Result) -> dict[str, Any]:
 
 def _drift(result: Result) -> dict[str, Any]:
     """Return what is left of the pair's rectification error; nothing if it is not known."""
+    from slanted.matching.rectification import ONE_SCENE
+
     check = result.rectification
-    if check is None or check.warp is None:
+    if check is None or check.warp is None or check.consistent_share < ONE_SCENE:
         return {}
     shift, turn = check.warp.coefficients[:2]
     return {

@@ -67,6 +67,9 @@ def command(
     for why in dict.fromkeys(left_out.values()):
         which = ", ".join(name for name, error in left_out.items() if error == why)
         warnings.warn(f"{which}: left out; {why}", SlantedWarning, stacklevel=1)
+    if opened.result.doubts:
+        doubts = "; ".join(opened.result.doubts)
+        warnings.warn(f"the result is doubtful: {doubts}", SlantedWarning, stacklevel=1)
     lines = [f"wrote {', '.join(files)} to {folder}, in {source.unit}"]
     if opened.left is None:
         lines.append("the left image was not found: clouds and meshes are grey")

@@ -19,7 +19,7 @@ from slanted.io.texts import load_json
 
 SHOWN = ("width", "height", "segments", "disparity_min", "disparity_max", "matched_percent",
          "confidence_median", "low_confidence_percent", "dropped_percent",
-         "energy", "gap_percent", "version")  # fmt: skip
+         "doubts", "energy", "gap_percent", "version")  # fmt: skip
 """Fields of a result's record that are shown."""
 SUMMARY_MEANING = "summary of a batch, one line for each pair"
 STATUSES = ("done", "failed", "waiting")
@@ -112,6 +112,9 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _numbers(record: dict[str, Any]) -> dict[str, object]:
+    doubts = record.get("doubts")
+    if isinstance(doubts, list) and doubts:
+        record = {**record, "doubts": "; ".join(map(str, doubts))}
     return {name: record[name] for name in SHOWN if isinstance(record.get(name), int | float | str)}
 
 

@@ -133,20 +133,26 @@ def match(
     >>> match(scene.left, scene.right, MatchingSettings(), DisparityRange(0, 32)).shape
     (64, 96)
     """
-    return find_matches(left, right, settings, searched).disparity
+    from slanted.images.checks import check_pair
+    from slanted.images.colour import brightened
+
+    return find_matches(*brightened(*check_pair(left, right)), settings, searched).disparity
 
 
 def find_matches(
     left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange | None = None
 ) -> Matches:
-    """Match a pair as `match` does; also return what else the matcher tells."""
+    """Match a pair as `match` does; also return what else the matcher tells.
+
+    A dark pair is taken as it is: whoever calls this has brightened it.
+    """
     from slanted.images.checks import check_pair
-    from slanted.images.colour import as_8_bit, brightened
+    from slanted.images.colour import as_8_bit
     from slanted.matching.disparity_range import disparity_range
     from slanted.matching.noise import follow_noise
     from slanted.matching.out_of_view import drop_impossible
 
-    left, right = brightened(*check_pair(left, right))
+    left, right = check_pair(left, right)
     left8, right8 = as_8_bit(left, right)
     if searched is None:
         searched = disparity_range(left8, right8, settings)

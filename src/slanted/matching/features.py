@@ -94,13 +94,13 @@ def _describe(image: Bytes) -> tuple[Any, Any]:
             corners = cv2.FastFeatureDetector_create(contrast).detect(image, None)
     if not corners:
         return None, None
-    # The finder drops corners too close to the border, in a small image all of them.
     kept = _strongest(
         cv2.KeyPoint_convert(corners), np.array([c.response for c in corners]), image.shape
     )
     # Both views have the same scale, so one pyramid level is enough.
     finder = cv2.ORB_create(FEATURES, nlevels=1)
     found, described = finder.compute(image, [corners[k] for k in kept])
+    # The finder drops corners too close to the border, in a small image all of them.
     return np.array(cv2.KeyPoint_convert(found), np.float32).reshape(-1, 2), described
 
 

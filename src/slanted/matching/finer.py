@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from slanted.images.checks import check_pair
-from slanted.images.colour import as_8_bit, brightened
+from slanted.images.colour import as_8_bit
 from slanted.matching import DisparityRange, Matches
 from slanted.matching.noise import follow_noise
 
@@ -34,7 +34,7 @@ def find_finer(
 
     if times == 1:
         return find_matches(left, right, settings, searched)
-    pair8 = as_8_bit(*brightened(*check_pair(left, right)))
+    pair8 = as_8_bit(*check_pair(left, right))
     # JPEG's blocks are found at their own size only.
     settings = follow_noise(*pair8, settings)
     census = replace(settings.census, smoothing=times * (settings.census.smoothing or 0.0))

@@ -57,6 +57,8 @@ BLUE = 0.12
 """Blue exceeds red by this share of white on average: 30 of 255 grey levels."""
 ALIKE = 0.18
 """Largest difference of colours, as a share of white, beyond two standard deviations."""
+USED = 0.001
+"""Share of pixels that must be matched below zero if infinity is to lie there."""
 SQUARE = np.ones((3, 3), np.uint8)
 
 
@@ -96,6 +98,8 @@ def find_sky(image: Image, matched: DisparityMap, lowest: float = 0.0) -> Flags:
     step = min(-(-width // WIDEST), height)
     rows, columns = height // step, width // step
     sampled = matched[: rows * step : step, : columns * step : step]
+    if lowest < 0 and np.mean(sampled < -1) < USED:  # a range that was only made wide for safety
+        lowest = 0.0
     remoteness = 1 - (sampled - np.float32(lowest)) / np.float32(FAR * width)
     pieces = _find_pieces(_reduced(image, step), remoteness)
     mask = _choose(pieces)[pieces.labels].view(np.uint8)

@@ -86,6 +86,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
             None if result.rectification is None else dataclasses.asdict(result.rectification)
         ),
         "doubts": list(result.doubts),
+        "finer": result.finer,
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }
 
@@ -144,6 +145,10 @@ def read_result(folder: Path) -> dict[str, Any]:
     only_inside(folder, ARRAYS, RECORD, SETTINGS)
     record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)
+    finer = record.get("finer", 1)
+    if "finer" not in record:  # an older version, which drew planes as they are
+        plain = dataclasses.replace(settings.model, strip_step=0.0)
+        settings = dataclasses.replace(settings, model=plain)
     try:
         with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
             check_claims(folder, math.prod(stored.header("segments").shape))
@@ -181,6 +186,7 @@ def read_result(folder: Path) -> dict[str, Any]:
             "searched": searched,
             "rectification": None if check is None else RectificationCheck.from_record(check),
             "pixel_weights": arrays.get("weights"),
+            "finer": finer,
             "doubts": tuple(str(doubt) for doubt in record.get("doubts", ())),
             **_pixel_maps(arrays),
         }

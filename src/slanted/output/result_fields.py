@@ -38,6 +38,7 @@ class ResultData:
     deviation: NDArray[np.float32] | None = None
     sky: NDArray[np.bool_] | None = None
     doubts: tuple[str, ...] = ()
+    finer: int = 1
 
     def __post_init__(self) -> None:
         # Rounded as files round them, so that a result read back equals the one that was saved.
@@ -83,11 +84,9 @@ class ResultData:
 
         They are those of the settings, but follow the grid on which small images are matched.
         """
-        from slanted.settings.grid import on_finer_grid, times_finer
+        from slanted.settings.grid import on_finer_grid
 
-        if self.searched is None:
-            return self.settings.model
-        return on_finer_grid(self.settings, times_finer(self.disparity.size, self.settings)).model
+        return on_finer_grid(self.settings, self.finer).model
 
     @property
     def bound(self) -> float:

@@ -206,6 +206,7 @@ def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
     kinds = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in summary["boundaries"].items())
     stages = ", ".join(f"{k} {v:.2f}" for k, v in summary["seconds"].items())
     facts = [
+        *(f"doubtful: {doubt}" for doubt in summary.get("doubts", ())),
         f"{summary['width']}×{summary['height']} px, disparities from "
         f"{summary['disparity_min']:.1f} to {summary['disparity_max']:.1f} px; "
         f"{summary['matched_percent']:.1f} % of pixels matched, "

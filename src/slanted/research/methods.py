@@ -118,7 +118,8 @@ def _evaluate_frame(
 
     left, right = read_frame(frame)
     if method != FULL_MODEL:  # the whole pipeline makes this check itself
-        check_rectification(left, right, settings.rectification, settings.matching.min_disparity)
+        rules = replace(settings.rectification, correct="off")  # the matcher gets the pair as it is
+        check_rectification(left, right, rules, settings.matching.min_disparity)
     start = time.perf_counter()
     confidence = None
     if method == FULL_MODEL:

@@ -22,7 +22,8 @@ class RectificationSettings(Section):
 
     check: str = setting("refuse", choices=("refuse", "warn", "off"), doc=
         "A pair that is not rectified, or whose images are swapped, raises an error with `refuse` "
-        "and a warning with `warn`; `off` skips the check.")
+        "and a warning with `warn`, and so does one of two scenes; `off` skips the checks, and "
+        "with them `correct`.")
     warn_offset: float = setting(1.0, unit="px", low=0.0, doc=
         "A larger median vertical offset gives a warning.")
     refuse_offset: float = setting(10.0, unit="px", low=0.0, doc=
@@ -60,7 +61,8 @@ class CensusSettings(Section):
 
     smoothing: float | None = setting(None, kind=float, unit="px", low=0.0, high=10.0, doc=
         "Both views are smoothed by a Gaussian of this standard deviation before they are matched. "
-        "Auto smooths pairs that are noisy or strongly compressed, and doubles p1 for them.")
+        "Auto smooths pairs that are noisy or strongly compressed, and doubles p1 for them; all "
+        "stages see a noisy pair smoothed.")
     finer: int | None = setting(None, low=1, high=4, doc=
         "A run matches the pair enlarged this many times, and settings in pixels follow; auto is 2 "
         "for images of up to 200,000 pixels and 1 for others.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slanted.regions import Regions
     from slanted.runtime.arrays import DisparityMap
     from slanted.runtime.workers import Backend
-    from slanted.settings import Settings
+    from slanted.settings import MatchingSettings, Settings
 
 SEGMENTED_AT_ONCE = 64_000_000
 """Size, in pixels, up to which an image is segmented as a whole."""
@@ -31,17 +31,15 @@ class TiledStages:
     """The workers of bands and tiles."""
 
     def match(
-        self, left: Image, right: Image, searched: DisparityRange
+        self, left: Image, right: Image, matching: MatchingSettings, searched: DisparityRange
     ) -> tuple[DisparityMap, DisparityMap | None]:
         """Match a pair in bands."""
         from slanted.images.colour import as_8_bit
-        from slanted.matching.noise import follow_noise
         from slanted.tiles.bands import match_in_bands
 
-        pair8 = as_8_bit(left, right)
         return match_in_bands(
-            *pair8,
-            follow_noise(*pair8, self.settings.matching),
+            *as_8_bit(left, right),
+            matching,
             searched,
             backend=self.backend,
             with_confidence=self.settings.model.pixel_weights,

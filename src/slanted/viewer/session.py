@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from slanted.inference.outcome import Snapshot
     from slanted.result import Result
     from slanted.result_folder import ResultFolder
-    from slanted.settings import Leaf, Settings
+    from slanted.settings import Leaf
 
 WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
 SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
@@ -247,7 +247,7 @@ class Session:
                 "high": self._ranges[path][1],
                 "power": power,
                 "whole": values[path].setting.kind is int,
-                "value": _value(values[path], result, self._settings),
+                "value": _value(values[path], result),
                 "doc": values[path].setting.doc,
             }
             for path, name, _, _, power in SLIDERS
@@ -255,21 +255,18 @@ class Session:
         ]
 
 
-def _value(leaf: Leaf, result: Result, settings: Settings) -> Any:
+def _value(leaf: Leaf, result: Result) -> Any:
     from slanted.segmentation import automatic_count
-    from slanted.settings.grid import times_finer
 
     if leaf.value is None:  # only the number of segments can be None
-        pixels = result.disparity.size
-        times = 1 if result.searched is None else times_finer(pixels, settings)
-        return automatic_count(pixels * times**2)
+        return automatic_count(result.disparity.size * result.finer**2)
     return leaf.value
 
 
 def _ranges(result: Result, without: Collection[str]) -> dict[str, tuple[float, float]]:
     """Return the ends of each slider, wide enough for the settings of the result."""
     values = {
-        leaf.path: _value(leaf, result, result.settings)
+        leaf.path: _value(leaf, result)
         for leaf in leaves(result.settings)
         if leaf.path in {path for path, *_ in SLIDERS}
     }
