@@ -78,7 +78,7 @@ class Environment:
         command = [self.python, "-P", "-m", "slanted", *arguments]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
-        return done.returncode, lines[-1] if lines else ""
+        return done.returncode, lines[-1][:160] if lines else ""
 
 
 def beside(wheel: str, built: str, python: str, folder: Path) -> dict[str, Any]:
