@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import slanted
 from slanted.errors import InputError, MissingExtraError
 from slanted.runtime import opencv, versions
 
 ROOT = Path(__file__).parents[2]
+SOURCES = str(Path(slanted.__file__).resolve().parents[1])
 NONE = None
 BROKEN = "raise ImportError('libGL.so.1: cannot open shared object file')"
 EMPTY = "__version__ = '5.0.0'"
@@ -30,7 +32,7 @@ def python(tmp_path):
         absent = [name for name, there in (("cv2", cv2), ("skimage", skimage)) if not there]
         if cv2:
             (tmp_path / "cv2.py").write_text(cv2)
-        start = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        start = f"import sys; sys.path[:0] = {[str(tmp_path), SOURCES]!r}\n"
         start += "".join(f"sys.modules[{name!r}] = None\n" for name in absent)
         done = subprocess.run(
             [sys.executable, "-c", start + code],
