@@ -32,7 +32,7 @@ PAIRS: dict[str, dict[str, str]] = {
     "ucm": {"segmentation.count": "60", "segmentation.method": "slic+ucm"},
 }
 """Settings of each pair; its position here is the seed of its scene."""
-PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
+PACKAGES = ("numpy", "scipy", "numba", "higra")
 
 
 def estimate_all(inputs: Path, threads: int, output: Path) -> None:
@@ -41,6 +41,7 @@ def estimate_all(inputs: Path, threads: int, output: Path) -> None:
     from importlib.metadata import version
 
     import slanted
+    from slanted.runtime.versions import opencv_package
 
     found: dict[str, Any] = {}
     with np.load(inputs) as pairs:
@@ -54,7 +55,7 @@ def estimate_all(inputs: Path, threads: int, output: Path) -> None:
                 f"{name}/segments": result.regions.label_image,
                 f"{name}/labels": result.labels,
             }
-    names = {name: version(name) for name in PACKAGES}
+    names = {name: version(name) for name in (*PACKAGES, opencv_package())}
     text = json.dumps({"python": platform.python_version(), **names})
     np.savez(output, versions=np.array(text), **found)
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import click
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from myst_parser.parsers.sphinx_ import MystParser
 
 import slanted
 from slanted.cli import COMMANDS
 from slanted.cli import slanted as command_line
+
+sys.path.insert(0, str(Path(__file__).parent))
+from notebook_pages import as_markdown
 
 project = "slanted"
 copyright = "the slanted developers, BSD-3-Clause"
 version = release = slanted.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["**.ipynb_checkpoints"]
 nitpicky = False  # types of other libraries have no link targets here
 
 myst_heading_anchors = 4  # the same anchors as on GitHub
@@ -56,6 +65,20 @@ class Commands(Directive):
         return [section]
 
 
+class NotebookParser(MystParser):
+    """Reads a notebook as the Markdown that it becomes when it runs."""
+
+    supported = ("notebook",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Run the notebook in a folder of its own, because it may write files, and read it."""
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            text = as_markdown(inputstring)
+        super().parse(text, document)
+
+
 def setup(app: Any) -> None:
-    """Register the directive."""
+    """Register the directive and the notebooks."""
     app.add_directive("commands", Commands)
+    app.add_source_suffix(".ipynb", "notebook")
+    app.add_source_parser(NotebookParser)

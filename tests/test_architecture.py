@@ -174,6 +174,9 @@ def test_tests_mirror_the_package():
         "docs",
         "doctests",
         "examples",
+        "notebooks",
+        "package",
+        "workflows",
     }
     assert {file.stem.removeprefix("test_") for file in folder.glob("test_*.py")} <= known
 

@@ -6,7 +6,7 @@ The public names are listed in ``__init__.pyi`` and imported when first used, so
 
 from lazy_loader import attach_stub
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _load, __dir__, __all__ = attach_stub(__name__, __file__)
 

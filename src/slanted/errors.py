@@ -71,8 +71,11 @@ class SettingsError(InputError):
     """A setting is unknown, of the wrong type or out of its range."""
 
 
-class MissingExtraError(InputError):
-    """A package that only some things need is not installed."""
+class MissingExtraError(InputError, ImportError):
+    """A package that slanted needs, or that only some things need, is not installed.
+
+    Without any OpenCV, ``import slanted`` works and the first use of what needs it raises this.
+    """
 
 
 class RectificationError(InputError):

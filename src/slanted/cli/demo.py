@@ -32,8 +32,11 @@ def command(settings: Settings, output: Path, report: Report) -> None:
     """
     import numpy as np
 
-    from slanted.evaluation.metrics import evaluate
     from slanted.evaluation.motorcycle import CALIBRATION, load_motorcycle
+
+    left, right, truth = load_motorcycle()  # first: it says which extras are missing
+
+    from slanted.evaluation.metrics import evaluate
     from slanted.io import write_disparity, write_image
     from slanted.io.names import TRUTH, TRUTH_PICTURE
     from slanted.matching.interpolation import interpolate_background
@@ -53,7 +56,6 @@ def command(settings: Settings, output: Path, report: Report) -> None:
 
     check_result_folder(output)
     with report:
-        left, right, truth = load_motorcycle()
         compile_kernels(report)
         result = estimate(left, right, settings, progress=report.progress)
         filled = interpolate_background(result.matched)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.confidence.scene import SMALL_CAP, THIN
@@ -26,6 +25,7 @@ from slanted.confidence.windows import (
     span,
     wide_means,
 )
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import together
 
 if TYPE_CHECKING:

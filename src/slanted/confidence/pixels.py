@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.confidence.features import names_of, write_features
@@ -13,6 +12,7 @@ from slanted.confidence.scene import THIN, Seen, describe_scene
 from slanted.confidence.windows import STEP
 from slanted.matching.sgm_paths import volume
 from slanted.model.planes import lowest_disparity
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.confidence.weights import Weights

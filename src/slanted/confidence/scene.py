@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 
 from slanted.confidence.windows import coarse
 from slanted.model.drawing import draw_planes, hidden_pixels
 from slanted.partition.patch_kernels import find_patches
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import together
 
 if TYPE_CHECKING:

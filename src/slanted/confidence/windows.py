@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from slanted.runtime.arrays import DisparityMap, Floats
+from slanted.runtime.opencv import cv2
 
 STEP = 4
 """Pixels of the image, in each direction, to one of the coarse grid."""

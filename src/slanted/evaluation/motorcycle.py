@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.errors import MissingExtraError
 from slanted.io import Calibration
 
 CALIBRATION = Calibration(
@@ -20,7 +23,15 @@ CALIBRATION = Calibration(
 
 def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:
     """Return the left image, the right image, and the left disparity with NaN where unknown."""
-    from skimage.data import stereo_motorcycle
+    try:
+        from skimage.data import stereo_motorcycle
+    except ModuleNotFoundError as missing:
+        # Whoever has no OpenCV either is told once.
+        extras = "demo" if find_spec("cv2") else "opencv,demo"
+        raise MissingExtraError(
+            "the pair Motorcycle ships inside scikit-image, which is not installed; "
+            f"run pip install 'slanted[{extras}]'"
+        ) from missing
 
     left, right, disparity = stereo_motorcycle()
     truth = disparity.astype(np.float32)

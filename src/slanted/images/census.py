@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.images.census_kernels import CENSUS_X, CENSUS_Y, census_rows
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:

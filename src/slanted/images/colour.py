@@ -23,7 +23,7 @@ def as_grey(image: Image) -> Image:
     """Return the luma (ITU-R BT.601) of an RGB image, or the grey image itself."""
     if image.ndim == 2:
         return image
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     grey: Image = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     return grey
@@ -79,7 +79,7 @@ def grey_pair(left: Image, right: Image) -> GreyPair:
 
 def as_rgb8(image: Image) -> Bytes:
     """Return any image that slanted accepts as (H, W, 3) 8-bit RGB."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     eight, _ = as_8_bit(image, image)
     return cv2.cvtColor(eight, cv2.COLOR_GRAY2RGB) if eight.ndim == 2 else eight
@@ -87,7 +87,7 @@ def as_rgb8(image: Image) -> Bytes:
 
 def lab_planes(image: Image) -> Bytes:
     """Return (3, H, W) 8-bit Lab planes: L stretched to 0 … 255, a and b shifted by 128."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     lab = cv2.cvtColor(np.ascontiguousarray(as_rgb8(image)), cv2.COLOR_RGB2LAB)
     return np.ascontiguousarray(lab.transpose(2, 0, 1))

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,7 @@ from slanted.io.containers import pixels_only, read_header
 from slanted.io.files import read_bytes, write_bytes
 from slanted.io.image_header import ImageHeader
 from slanted.runtime.forks import free_in_forks
+from slanted.runtime.opencv import cv2
 
 WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.images.colour import as_grey
@@ -28,6 +27,7 @@ from slanted.matching.winner_kernels import (
     winner_rows,
 )
 from slanted.runtime.arrays import Bytes, DisparityMap, Flags
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:

@@ -47,9 +47,8 @@ def find_range(left: Bytes, right: Bytes, low: int) -> int:
     its width. The range ends, with a margin, at the largest disparity that the share `SUPPORT` of
     the pixels reaches.
     """
-    import cv2
-
     from slanted.matching.sgbm import match
+    from slanted.runtime.opencv import cv2
     from slanted.settings import MatchingSettings, SgbmSettings
 
     height, width = (int(side) for side in left.shape[:2])

@@ -58,7 +58,7 @@ class FeatureMatches:
 
 def match_features(left: Image, right: Image) -> FeatureMatches:
     """Match ORB features of both images, and refine where they lie in the right one."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     nothing = FeatureMatches(np.empty((0, 2)), np.empty((0, 2)))
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
@@ -86,7 +86,7 @@ def match_features(left: Image, right: Image) -> FeatureMatches:
 
 def _describe(image: Bytes) -> tuple[Any, Any]:
     """Return positions and descriptors of the strongest corners of each cell."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     corners: Any = ()
     for contrast in CONTRASTS:  # to find all corners of a rich image takes three times as long
@@ -118,7 +118,7 @@ def _strongest(points: Any, strength: Any, shape: tuple[int, ...]) -> Any:
 
 def _refine(images: list[Bytes], first: Any, second: Any) -> tuple[Any, Any]:
     """Return right positions to a fraction of a pixel (Lucas–Kanade), and which were found."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     # It compares grey levels, and another exposure of one view would look like a move: with a gamma
     # of 1.5 on KITTI, by 0.7 px rms.

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 
 from slanted.images.checks import check_pair
 from slanted.images.colour import as_8_bit
 from slanted.matching import DisparityRange, Matches
 from slanted.matching.noise import follow_noise
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.images.colour import grey_pair
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.images import Image

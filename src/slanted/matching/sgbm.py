@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.errors import InputError
 from slanted.images.colour import as_grey
 from slanted.runtime.arrays import Bytes, DisparityMap
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange

@@ -14,7 +14,6 @@ from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
@@ -22,6 +21,7 @@ from slanted.images.census import census_words
 from slanted.matching.cost_kernels import cost_rows
 from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
 from slanted.runtime.arrays import Bytes
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import share
 
 if TYPE_CHECKING:

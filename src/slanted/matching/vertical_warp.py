@@ -90,7 +90,7 @@ def straighten(right: Image, warp: VerticalWarp) -> Image:
 
     Columns stay, so that disparities remain those of the pair, unless the view is `MOVED`.
     """
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     height, width = right.shape[:2]
     a, b, c, d, e = warp.coefficients

@@ -92,7 +92,7 @@ def find_sky(image: Image, matched: DisparityMap, lowest: float = 0.0) -> Flags:
     lowest
         The disparity of infinity.
     """
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     height, width = matched.shape
     step = min(-(-width // WIDEST), height)
@@ -112,7 +112,7 @@ def find_sky(image: Image, matched: DisparityMap, lowest: float = 0.0) -> Flags:
 
 def _reduced(image: Image, step: int) -> list[Bytes]:
     """Return the channels of an image in 8 bit, as means over squares of `step` pixels a side."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     if step > 1:
         rows, columns = image.shape[0] // step, image.shape[1] // step
@@ -127,7 +127,7 @@ def _find_pieces(channels: list[Bytes], remoteness: DisparityMap) -> _Pieces:
 
     `remoteness` is 1 for matches at infinity, 0 or less for those that are not far, NaN for none.
     """
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     height, width = remoteness.shape
     white = _white(_largest(channels))
@@ -177,7 +177,7 @@ def _choose(pieces: _Pieces) -> Flags:
 
 def _by_area(candidate: Flags, least: float) -> NDArray[np.uint16]:
     """Return the connected pieces of at least an area, numbered from the smallest."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     solid = cv2.morphologyEx(candidate.view(np.uint8), cv2.MORPH_OPEN, SQUARE)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=4)

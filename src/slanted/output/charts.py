@@ -12,12 +12,12 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Literal
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.evaluation.sparsification import DENSITIES
 from slanted.output.legends import nice_ticks
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores

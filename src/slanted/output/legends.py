@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from slanted.runtime.opencv import cv2
 
 Colour = tuple[int, int, int]
 Picture = NDArray[np.uint8]

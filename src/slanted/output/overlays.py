@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +12,7 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.images.colour import as_rgb8
 from slanted.output.legends import Legend, Swatch
 from slanted.regions.edges import edge_numbers
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.images import Image

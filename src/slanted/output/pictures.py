@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.images.colour import as_rgb8
 from slanted.output.legends import Legend, Swatch, scale_legend
+from slanted.runtime.opencv import cv2
 
 if TYPE_CHECKING:
     from slanted.images import Image

@@ -24,13 +24,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from slanted.model.planes import check_planes, shifted_planes
 from slanted.refinement.move_kernels import BLOCK, MIXED, MoveWeights, move_pixels, sum_rows
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Bytes, DisparityMap, Floats, Ints, Starts
+from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import bind, share, together
 
 if TYPE_CHECKING:

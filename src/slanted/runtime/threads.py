@@ -24,7 +24,7 @@ _threads: ContextVar[int | None] = ContextVar("slanted_threads", default=None)
 @contextmanager
 def thread_limit(threads: int | None) -> Iterator[int]:
     """Limit the threads of OpenCV and of our kernels inside the block; None is all cores."""
-    import cv2
+    from slanted.runtime.opencv import cv2
 
     wanted = threads or core_count()
     before = cv2.getNumThreads()

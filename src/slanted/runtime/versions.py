@@ -12,8 +12,11 @@ from pathlib import Path
 
 from slanted import __version__
 
-OPENCV = ("opencv-python-headless", "opencv-python")
-"""Two packages of the same library; either will do."""
+OPENCV = (
+    *("opencv-python-headless", "opencv-python"),
+    *("opencv-contrib-python-headless", "opencv-contrib-python"),
+)
+"""Four packages of the same library; any will do."""
 
 
 @cache
@@ -24,6 +27,11 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+def opencv_package() -> str:
+    """Return which of the four packages is installed; the first if none is."""
+    return next((name for name in OPENCV if name in versions()), OPENCV[0])
 
 
 @cache

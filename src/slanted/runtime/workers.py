@@ -111,8 +111,9 @@ def attempt(function: Task, arguments: tuple[Any, ...]) -> tuple[Any, Exception 
 
 def limit_library_threads(threads: int) -> None:
     """Tell OpenCV and Numba, in this process, how many threads they may use."""
-    import cv2
     import numba
+
+    from slanted.runtime.opencv import cv2
 
     cv2.setNumThreads(threads)
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))

@@ -16,11 +16,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from slanted.errors import FileError
 from slanted.runtime.arrays import Bytes, Float32s
+from slanted.runtime.opencv import cv2
 from slanted.segmentation.contour_kernels import (
     BINS,
     ORIENTATIONS,

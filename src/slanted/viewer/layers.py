@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ from slanted.output.pictures import (
     margins_legend,
     planes_legend,
 )
+from slanted.runtime.opencv import cv2
 from slanted.viewer.cache import Cache
 
 if TYPE_CHECKING:

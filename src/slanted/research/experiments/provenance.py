@@ -11,10 +11,11 @@ from pathlib import Path
 from slanted import __version__
 from slanted.io.files import digest
 from slanted.runtime.threads import core_count
+from slanted.runtime.versions import opencv_package
 from slanted.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2]
-PACKAGES = ("numpy", "scipy", "numba", "opencv-python-headless", "scikit-image", "higra")
+PACKAGES = ("numpy", "scipy", "numba", opencv_package(), "higra")
 PRESETS = ("default", "paper", "paper+")
 """The presets that experiments measure."""
 

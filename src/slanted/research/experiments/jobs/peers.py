@@ -22,11 +22,11 @@ BLOCK = 15
 
 def block_matching(pair: Pair) -> NDArray[np.float32]:
     """Match with ``cv2.StereoBM``, padded at the left as our SGBM is."""
-    import cv2
     import numpy as np
 
     from slanted.matching.interpolation import interpolate_background
     from slanted.matching.sgbm import FIXED_POINT
+    from slanted.runtime.opencv import cv2
 
     images, searched = _grey_images(pair)
     count = -(-len(searched) // 16) * 16
