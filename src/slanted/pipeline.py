@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from slanted.inference.outcome import Watch
+    from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
+    from slanted.model.evidence import Evidence
     from slanted.model.user_potential import Potential
+    from slanted.regions.structure import Regions
     from slanted.runtime.workers import Backend
 
 
@@ -192,33 +194,19 @@ def explain(
     The user's `segments` replace the superpixels and are not refined. `superpixels` are those of
     these matches, if they are known already.
     """
-    from slanted.inference.pcbp import infer
-    from slanted.model.drawing import draw_result, hidden_pixels
     from slanted.model.planes import lowest_disparity
     from slanted.model.sky import find_sky
-    from slanted.refinement.refine import infer_and_refine
 
     settings = run.settings_for(matches)
-    regions, inference, evidence = infer_and_refine(
-        # Nothing here keeps the first segments: a large image has no room for them once refined.
-        run.segment(matches, superpixels) if segments is None else run.take_segments(segments),
-        run.gather(matches),
-        settings if run.band_pixels is None else _without_rims(settings),
-        refine=segments is None,
-        judge=run.judge_of(matches),
-        solve=partial(infer, previous_frame=run.previous_frame, watch=run.watch),
-        terms_of=None if run.tiled is None else run.tiled.terms_of,
-        stage=run.stage,
-    )
+    regions, inference, evidence = find_planes(run, matches, segments, superpixels)
     with run.stage("drawing"):
-        matched, lowest = evidence.disparity, lowest_disparity(settings)
-        disparity = draw_result(regions, inference.planes, settings, matches.searched, matched)
-        occluded = hidden_pixels(disparity)
-        sky = find_sky(run.left, matched, lowest) if settings.model.sky else None
+        maps = disparity, matched, occluded = draw_maps(run, matches, regions, inference, evidence)
+        sky = (
+            find_sky(run.left, matched, lowest_disparity(settings)) if settings.model.sky else None
+        )
     confidence, deviation = None, None
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
-        maps = disparity, matched, occluded
-        confidence, deviation = run.judge(maps, regions, inference)
+        confidence, deviation = run.judge(maps, regions, inference, evidence.judgement)
     return Result(
         disparity=disparity,
         matched=matched,
@@ -237,6 +225,45 @@ def explain(
         doubts=matches.doubts,
         finer=matches.finer,
     )
+
+
+def find_planes(
+    run: PairRun,
+    matches: InitialMatches,
+    segments: Any = None,
+    superpixels: NDArray[np.int32] | None = None,
+) -> tuple[Regions, Inference, Evidence]:
+    """Return the segments, planes and evidence of `explain`."""
+    from slanted.inference.pcbp import infer
+    from slanted.refinement.refine import infer_and_refine
+
+    settings = run.settings_for(matches)
+    return infer_and_refine(
+        # Nothing here keeps the first segments: a large image has no room for them once refined.
+        run.segment(matches, superpixels) if segments is None else run.take_segments(segments),
+        run.gather(matches),
+        settings if run.band_pixels is None else _without_rims(settings),
+        refine=segments is None,
+        judge=run.judge_of(matches),
+        solve=partial(infer, previous_frame=run.previous_frame, watch=run.watch),
+        terms_of=None if run.tiled is None else run.tiled.terms_of,
+        stage=run.stage,
+    )
+
+
+def draw_maps(
+    run: PairRun,
+    matches: InitialMatches,
+    regions: Regions,
+    inference: Inference,
+    evidence: Evidence,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the disparity, the matches and the occluded pixels of a result, (H, W) each."""
+    from slanted.model.drawing import draw_result, hidden_pixels
+
+    settings, matched = run.settings_for(matches), evidence.disparity
+    disparity = draw_result(regions, inference.planes, settings, matches.searched, matched)
+    return disparity, matched, hidden_pixels(disparity)
 
 
 def _without_rims(settings: Settings) -> Settings:

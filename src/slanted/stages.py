@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.matching import DisparityRange, Matches
     from slanted.matching.rectification import RectificationCheck
-    from slanted.model.evidence import Evidence
+    from slanted.model.evidence import Evidence, Judgement
     from slanted.model.user_potential import Potential
     from slanted.refinement.refine import Judge
     from slanted.regions.structure import Regions
@@ -209,7 +209,7 @@ class PairRun:
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
-        from slanted.confidence.belief import judge_matches
+        from slanted.confidence.belief import believed, judge_matches
 
         trees, found = self.match_trees, matches.found
         if trees is None or found is None or found.winner is None:
@@ -220,12 +220,11 @@ class PairRun:
             judged = judge_matches(*seen, self.settings, trees)
             if judged is None:
                 return evidence
-            disparity = judged.believed(self.settings)
+            disparity = believed(judged, self.settings)
             # The confidence is 0 where the filters drop a match, but trees may have added it.
             weights = self._pixel_weights(disparity, found.margin)
-            return replace(
-                evidence, disparity=disparity, pixel_weights=weights, right_disparity=None
-            )
+            chosen = replace(evidence, disparity=disparity, pixel_weights=weights, judgement=judged)
+            return replace(chosen, right_disparity=None)
 
         return judge
 
@@ -290,14 +289,19 @@ class PairRun:
         maps: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]],
         regions: Regions,
         inference: Inference,
+        judgement: Judgement | None,
     ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
-        """Return confidence and deviation of a result's maps; None without trees."""
+        """Return confidence and deviation of a result's maps; None without trees.
+
+        A `judgement` of the first choices that the result was made with tells more.
+        """
         from slanted.confidence.pixels import judge_pixels
 
         if (trees := self.pixel_trees) is None:
             return None, None
         with self.stage("confidence"):
-            return judge_pixels(maps, regions, inference, self.grey, self.settings, trees)
+            seen = maps, regions, inference, self.grey
+            return judge_pixels(*seen, self.settings, trees, judgement)
 
     def segment(
         self, matches: InitialMatches, known: NDArray[np.int32] | None = None

@@ -11,6 +11,7 @@ from slanted.confidence.features import names_of, write_features
 from slanted.confidence.scene import Seen, describe_scene
 from slanted.images.colour import grey_pair
 from slanted.matching import DisparityRange, find_matches
+from slanted.model.evidence import Judgement
 from slanted.settings import Settings
 from slanted.synthetic import make_scene
 
@@ -37,10 +38,27 @@ def grey():
     return grey_pair(scene().left, scene().right)
 
 
-def seen_result(**changes):
+@cache
+def judgement():
+    """First choices with doubts that vary; what trees would say does not matter here."""
+    matches = found()
+    away = np.abs(matches.winner - scene().disparity)
+    doubt = (away / (away + 2)).astype(np.float32)
+    return Judgement(matches.winner, matches.disparity, doubt, matches.agrees, matches.margin)
+
+
+def seen_plain(**changes):
+    """A result without first choices."""
     made = result()
     maps = made.disparity, made.matched, made.occluded
     return replace(Seen.result(maps, made.regions, grey()), **changes)
+
+
+def seen_result(**changes):
+    """A result beside first choices."""
+    made = result()
+    maps = made.disparity, made.matched, made.occluded
+    return replace(Seen.result(maps, made.regions, grey(), judgement()), **changes)
 
 
 def seen_choices(**changes):

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from confidence.scenes import SETTINGS, found, grey, result, scene
-from slanted.confidence.belief import Judgement, judge_matches
+from slanted.confidence import belief
+from slanted.confidence.belief import judge_matches
 from slanted.confidence.weights import Weights, weights_of
 from slanted.matching import Matches
+from slanted.model.evidence import Judgement
 from slanted.runtime.threads import thread_limit
 
 NAN = np.float32(np.nan)
@@ -35,7 +37,12 @@ def believed(kept, doubt, **limits):
     passes[0, 100 : 100 + len(kept)] = kept
     chance[0, 100 : 100 + len(doubt)] = doubt
     settings = SETTINGS.with_text(values | {"matching.out_of_view": "0"})
-    return Judgement(row, passes, chance).believed(settings)[0, 100 : 100 + len(kept)]
+    return chosen(row, passes, chance, settings)[0, 100 : 100 + len(kept)]
+
+
+def chosen(disparity, kept, doubt, settings=SETTINGS):
+    judgement = Judgement(disparity, kept, doubt, np.isfinite(kept), 1 - doubt)
+    return belief.believed(judgement, settings)
 
 
 def test_filtered_matches_are_dropped_and_others_are_added_by_their_doubt():
@@ -60,14 +67,14 @@ def test_if_all_matches_are_doubted_the_filters_choose():
     kept = np.full((4, 30), NAN)
     kept[:, 20:] = 6
     doubted = np.ones((4, 30), np.float32)
-    found = Judgement(np.full((4, 30), 5, np.float32), kept, doubted).believed(SETTINGS)
+    found = chosen(np.full((4, 30), 5, np.float32), kept, doubted)
     np.testing.assert_array_equal(found, kept)
 
 
 def test_what_the_right_view_does_not_show_is_not_believed():
     disparity = np.full((4, 30), 10, np.float32)
     doubt = np.zeros((4, 30), np.float32)
-    found = Judgement(disparity, disparity.copy(), doubt).believed(SETTINGS)
+    found = chosen(disparity, disparity.copy(), doubt)
     assert np.isnan(found[:, :10]).all()
     assert np.isfinite(found[:, 10:]).all()
     assert np.isfinite(disparity).all()  # it is not changed
@@ -86,7 +93,7 @@ def test_doubts_are_chances_and_higher_where_matches_are_wrong(trees):
 
 def test_the_matches_themselves_are_left_alone(trees):
     before = [values.copy() for values in vars(found()).values()]
-    judged_with(trees).believed(SETTINGS)
+    belief.believed(judged_with(trees), SETTINGS)
     for one, other in zip(before, vars(found()).values(), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -12,9 +12,11 @@ from confidence.scenes import (
     features_of,
     found,
     grey,
+    judgement,
     result,
     scene,
     seen_choices,
+    seen_plain,
     seen_result,
     surface_with_a_hole,
 )
@@ -23,6 +25,7 @@ from slanted.confidence.features import (
     IN_VIEW_CAP,
     MATCH_FEATURES,
     PIXEL_FEATURES,
+    PLAIN_FEATURES,
     UNMATCHED,
     WIDE_CAP,
 )
@@ -38,9 +41,9 @@ from slanted.runtime.threads import thread_limit
 
 ROUNDED = {"contrast_31", "image_mismatch", "mismatch_5", "segment_mismatch"}
 """Features that rounding to whole grey values, or of large sums, changes a little."""
-SEEN = {"matches": seen_choices, "pixels": seen_result}
+SEEN = {"matches": seen_choices, "pixels": seen_result, "plain": seen_plain}
 """What each kind of features is computed from."""
-both_kinds = pytest.mark.parametrize("kind", SEEN)
+every_kind = pytest.mark.parametrize("kind", SEEN)
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +51,10 @@ def features():
     return {kind: features_of(seen()) for kind, seen in SEEN.items()}
 
 
-@both_kinds
+@every_kind
 def test_every_feature_is_finite_and_says_something(features, kind):
-    names = {"matches": MATCH_FEATURES, "pixels": PIXEL_FEATURES}[kind]
+    kinds = {"matches": MATCH_FEATURES, "pixels": PIXEL_FEATURES, "plain": PLAIN_FEATURES}
+    names = kinds[kind]
     assert tuple(features[kind]) == names
     assert len(set(names)) == len(names)
     for name, values in features[kind].items():
@@ -71,7 +75,7 @@ def test_shares_and_differences_stay_in_their_ranges(features):
         assert np.abs(found[name]).max() <= WIDE_CAP, name
 
 
-@both_kinds
+@every_kind
 def test_the_same_bytes_for_any_number_of_threads(features, kind):
     for threads in (1, 2):
         with thread_limit(threads):
@@ -80,7 +84,7 @@ def test_the_same_bytes_for_any_number_of_threads(features, kind):
             assert values.tobytes() == again[name].tobytes(), name
 
 
-@both_kinds
+@every_kind
 def test_a_brighter_camera_changes_brightness_alone(kind):
     dim = tuple(view // 2 for view in grey())
     bright = tuple(view + np.uint8(90) for view in dim)
@@ -104,17 +108,18 @@ def test_brightness_is_in_multiples_of_the_median(features):
     assert typical_brightness(np.zeros((8, 8), np.uint8)) == 1
 
 
-@both_kinds
+@every_kind
 def test_nothing_depends_on_where_the_range_of_disparities_lies(features, kind):
     """Both views cropped so that all disparities are 20 px less: the same scene to the matcher."""
     seen, shift = SEEN[kind](), np.float32(20)
-    maps = {name: getattr(seen, name) - shift for name in ("disparity", "surface", "matched")}
+    moving = ["disparity", "surface", "matched", *(["choice"] if seen.choice is not None else [])]
+    maps = {name: getattr(seen, name) - shift for name in moving}
     moved = features_of(replace(seen, **maps), low=-20.0)
     for name in set(moved) - {"in_view"}:  # the right view has not moved
         np.testing.assert_allclose(moved[name], features[kind][name], atol=2e-3, err_msg=name)
 
 
-@both_kinds
+@every_kind
 def test_a_hole_in_a_surface_lies_behind_it_on_all_sides(kind):
     surface = surface_with_a_hole()
     features = features_of(SEEN[kind](disparity=surface, surface=surface))
@@ -178,6 +183,45 @@ def test_a_match_far_from_its_surroundings_is_far_from_them():
     assert behind["offset_11"][42, 72] == pytest.approx(-7)
 
 
+def test_plain_features_come_first_and_do_not_depend_on_first_choices(features):
+    assert PIXEL_FEATURES[: len(PLAIN_FEATURES)] == PLAIN_FEATURES
+    for name, values in features["plain"].items():
+        np.testing.assert_array_equal(values, features["pixels"][name], err_msg=name)
+
+
+def test_first_choices_speak_for_a_disparity_that_they_share_without_doubt():
+    flat = np.full((93, 150), 12, np.float32)
+    choice, doubt = flat.copy(), np.zeros((93, 150), np.float32)
+    choice[:, 100:] = 14.0  # too far away to be the same
+    doubt[:, :50] = 0.5
+    features = features_of(seen_result(disparity=flat, choice=choice, doubt=doubt))
+    for name in ("support_31", "support_61"):
+        assert features[name][46, 12] == pytest.approx(0.25, abs=1e-3), name
+        assert features[name][46, 75] == pytest.approx(1, abs=1e-3), name
+        assert features[name][46, 140] == pytest.approx(0, abs=1e-3), name
+    assert features["away"][46, 140] == pytest.approx(2)
+    assert features["away_11"][46, 140] == features["away_61"][46, 140] == pytest.approx(2)
+    assert features["away"][46, 75] == 0
+    for name in ("doubt", "doubt_11", "doubt_31", "doubt_61"):
+        assert features[name][46, 12] == pytest.approx(0.5, abs=1e-3), name
+        assert features[name][46, 130] == pytest.approx(0, abs=1e-3), name
+
+
+def test_segments_know_the_first_choices_in_them():
+    judged, made, features = judgement(), result(), features_of(seen_result())
+    thin = np.zeros(made.disparity.shape, bool)
+    thin[::THIN, ::THIN] = True
+    for segment in (0, 7, made.regions.count - 1):
+        inside = made.regions.label_image == segment
+        some = inside & thin
+        away, doubt = np.abs(judged.disparity - made.disparity)[some], judged.doubt[some]
+        speaks = np.where(away < 1.5, (1 - doubt) ** 2, 0)
+        expected = {"doubt": doubt, "away": np.minimum(away, 5), "support": speaks}
+        for name, values in expected.items():
+            found = features[f"segment_{name}"][inside]
+            assert found == pytest.approx(values.mean() if len(values) else 0, abs=1e-4), name
+
+
 def test_pixels_without_matches_around_have_no_offset():
     matched = np.full((93, 150), np.nan, np.float32)
     matched[:, :20] = 12
@@ -189,7 +233,7 @@ def test_pixels_without_matches_around_have_no_offset():
         assert np.isfinite(values).all()
 
 
-@both_kinds
+@every_kind
 @pytest.mark.parametrize("count", [0, 1])
 def test_hardly_any_match_is_no_trouble(kind, count):
     matched = np.full((93, 150), np.nan, np.float32)
@@ -235,7 +279,7 @@ def test_features_of_the_image_are_its_means(features):
     assert image["image_mismatch"] == pytest.approx(seen.mismatch[thin].mean(), rel=1e-4)
 
 
-@both_kinds
+@every_kind
 def test_residuals_are_those_of_matches_from_the_surface(kind):
     flat = np.full((93, 150), 12, np.float32)
     matched = np.full((93, 150), np.nan, np.float32)
@@ -252,7 +296,7 @@ def test_residuals_are_those_of_matches_from_the_surface(kind):
     assert features["residual_11"][46, 100] == 0
 
 
-@both_kinds
+@every_kind
 def test_columns_count_from_the_border_of_the_right_view(kind):
     features = features_of(SEEN[kind](disparity=np.full((93, 150), 12, np.float32)))
     assert features["in_view"][5, 0] == -12
@@ -260,7 +304,7 @@ def test_columns_count_from_the_border_of_the_right_view(kind):
     assert features["in_view"][5, 149] == IN_VIEW_CAP
 
 
-@both_kinds
+@every_kind
 def test_pixels_know_their_segment(kind):
     made, seen = result(), SEEN[kind]()
     features = features_of(seen)
@@ -310,7 +354,7 @@ def test_a_margin_that_was_never_tested_is_large_but_finite():
     assert (whole.segments["segment_margin"] == 20).all()
 
 
-@both_kinds
+@every_kind
 def test_a_thinned_image_has_every_second_pixel_of_all_inputs(kind):
     seen = SEEN[kind]()
     some = seen.thinned(slice(10, 30))

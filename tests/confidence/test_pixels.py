@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import slanted
-from confidence.scenes import SETTINGS, features_of, grey, result, scene, seen_choices, seen_result
+from confidence.scenes import (
+    SETTINGS,
+    features_of,
+    grey,
+    judgement,
+    result,
+    scene,
+    seen_choices,
+    seen_plain,
+    seen_result,
+)
 from slanted.confidence import pixels
 from slanted.confidence.features import names_of
 from slanted.confidence.pixels import bands_of_features, judge_pixels, thin_rows
@@ -14,6 +24,7 @@ from slanted.confidence.scene import Seen
 from slanted.confidence.weights import weights_of
 from slanted.evaluation.confidence import evaluate_confidence
 from slanted.images.colour import grey_pair
+from slanted.model.evidence import Judgement
 from slanted.runtime.threads import thread_limit
 from slanted.synthetic import make_scene
 
@@ -22,6 +33,14 @@ def judged(trees=None):
     made = result()
     maps = made.disparity, made.matched, made.occluded
     trees = trees or weights_of(SETTINGS.confidence)
+    seen = maps, made.regions, made.inference, grey()
+    return judge_pixels(*seen, SETTINGS, trees, judgement())
+
+
+def judged_alone(trees):
+    """The same without first choices."""
+    made = result()
+    maps = made.disparity, made.matched, made.occluded
     return judge_pixels(maps, made.regions, made.inference, grey(), SETTINGS, trees)
 
 
@@ -44,8 +63,9 @@ def test_the_same_bytes_every_time_and_for_any_number_of_threads():
 
 
 def test_it_is_lower_where_the_disparity_is_wrong():
-    scores = evaluate_confidence(result().disparity, scene().disparity, judged()[0])
-    assert scores.metrics["AUC-all"] > 0.8
+    for confidence in (result().confidence, judged_alone(weights_of(SETTINGS.confidence))[0]):
+        scores = evaluate_confidence(result().disparity, scene().disparity, confidence)
+        assert scores.metrics["AUC-all"] > 0.8
 
 
 def test_maps_are_those_of_the_trees():
@@ -57,6 +77,10 @@ def test_maps_are_those_of_the_trees():
     confidence, length = judged(replace(trees, pixels=pixels, deviation=deviation))
     np.testing.assert_allclose(confidence, 0.75, rtol=1e-5)  # one wrong to three right
     np.testing.assert_allclose(length, 2, rtol=1e-5)  # of a variance of 4
+    plain = constant(trees.plain, np.log(1 / 4))
+    confidence, length = judged_alone(replace(trees, plain=plain, deviation=deviation))
+    np.testing.assert_allclose(confidence, 0.8, rtol=1e-5)
+    np.testing.assert_allclose(length, 2, rtol=1e-5)
 
 
 def test_deviations_stay_finite_whatever_the_trees_say():
@@ -65,7 +89,7 @@ def test_deviations_stay_finite_whatever_the_trees_say():
     np.testing.assert_allclose(judged(wild)[1], np.exp(10), rtol=1e-5)
 
 
-@pytest.mark.parametrize("seen_of", [seen_result, seen_choices])
+@pytest.mark.parametrize("seen_of", [seen_result, seen_plain, seen_choices])
 def test_one_band_has_the_features_of_the_whole(seen_of):
     made, seen = result(), seen_of()
     [(rows, first, found)] = bands_of_features(seen, made.regions, made.inference, 0.0)
@@ -96,14 +120,16 @@ def tall():
     return slanted.estimate(made.left, made.right, settings), grey_pair(made.left, made.right)
 
 
-@pytest.mark.parametrize("kind", ["result", "choices"])
+@pytest.mark.parametrize("kind", ["result", "plain", "choices"])
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_bands_have_the_features_of_the_whole(tall, monkeypatch, count, kind):
     made, views = tall
-    seen = Seen.result((made.disparity, made.matched, made.occluded), made.regions, views)
+    rough = made.disparity + np.random.default_rng(1).normal(0, 1, made.disparity.shape)
+    choices = rough.astype(np.float32), made.occluded, made.disparity / 24
+    maps = made.disparity, made.matched, made.occluded
+    beside = Judgement(choices[0], made.matched, np.abs(choices[0]) % 1, *choices[1:])
+    seen = Seen.result(maps, made.regions, views, beside if kind == "result" else None)
     if kind == "choices":
-        rough = made.disparity + np.random.default_rng(1).normal(0, 1, made.disparity.shape)
-        choices = rough.astype(np.float32), made.occluded, made.disparity / 24
         seen = Seen.first_choices(choices, made.matched, made.regions, made.inference, views)
     whole, one = all_features(made, seen)
     monkeypatch.setattr(pixels, "BAND_PIXELS", -(-64 * 408 // count))

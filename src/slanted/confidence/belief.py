@@ -5,7 +5,6 @@ They do so when the first planes are known, which tell more of a match than the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from slanted.confidence.pixels import bands_of_features, interpolated
 from slanted.confidence.scene import Seen
 from slanted.matching.census_sgm import take_medians
 from slanted.matching.out_of_view import drop_impossible
+from slanted.model.evidence import Judgement
 from slanted.model.planes import lowest_disparity
 
 if TYPE_CHECKING:
@@ -29,31 +29,20 @@ MEDIAN = 5
 """Side of the median filter that smooths the first choices."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """The matcher's first choices, and how likely each is wrong."""
+def believed(judgement: Judgement, settings: Settings) -> DisparityMap:
+    """Return the matches to use, (H, W), NaN elsewhere.
 
-    disparity: DisparityMap
-    """(H, W) pixels, known everywhere."""
-    kept: DisparityMap
-    """(H, W) those that pass the matcher's filters, NaN elsewhere."""
-    doubt: DisparityMap
-    """(H, W) the probability that the first choice is wrong."""
-
-    def believed(self, settings: Settings) -> DisparityMap:
-        """Return the matches to use, NaN elsewhere.
-
-        A match that the filters keep is used unless it is doubtful, and one that they drop only if
-        there is hardly any doubt.
-        """
-        rules, unknown = settings.confidence, np.float32(np.nan)
-        passes = np.isfinite(self.kept)
-        limit = np.where(passes, np.float32(rules.most_doubt), np.float32(rules.add_doubt))
-        chosen = np.where(passes, self.kept, self.disparity)
-        believed = np.where(self.doubt <= limit, chosen, unknown)
-        drop_impossible(believed, None, settings.matching)
-        # Trees that doubt every match know nothing of such a pair.
-        return believed if np.isfinite(believed).any() else self.kept
+    A match that the filters keep is used unless it is doubtful, and one that they drop only if
+    there is hardly any doubt.
+    """
+    rules, unknown, kept = settings.confidence, np.float32(np.nan), judgement.kept
+    passes = np.isfinite(kept)
+    limit = np.where(passes, np.float32(rules.most_doubt), np.float32(rules.add_doubt))
+    chosen = np.where(passes, kept, judgement.disparity)
+    matches = np.where(judgement.doubt <= limit, chosen, unknown)
+    drop_impossible(matches, None, settings.matching)
+    # Trees that doubt every match know nothing of such a pair.
+    return matches if np.isfinite(matches).any() else kept
 
 
 def judge_matches(
@@ -80,14 +69,14 @@ def judge_matches(
         The trees of matches.
     """
     seen = first_choices(found, regions, inference, grey)
-    if seen is None:
+    if seen is None or seen.agrees is None or seen.margin is None:
         return None
     doubt = np.empty_like(seen.disparity)
     low = lowest_disparity(settings)
     for core, inside, features in bands_of_features(seen, regions, inference, low):
         shape = core.stop - core.start, doubt.shape[1]
         doubt[core] = interpolated(forest.probability(features), inside, shape)
-    return Judgement(seen.disparity, found.disparity, doubt)
+    return Judgement(seen.disparity, found.disparity, doubt, seen.agrees, seen.margin)
 
 
 def first_choices(

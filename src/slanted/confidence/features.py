@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.confidence.scene import SMALL_CAP, THIN
+from slanted.confidence.scene import SMALL_CAP, THIN, distances, support
 from slanted.confidence.windows import (
     MINIMUM,
     blurred,
@@ -47,8 +47,17 @@ MATCH_FEATURES = (
     *("distance", "offset_11", "deviation_11", "patch", "agrees_11", "agrees_31", "margin"),
 )
 """Names of the features of the matcher's first choices, in order."""
-PIXEL_FEATURES = (*SURROUNDINGS, "image_matched", "image_residual", "image_mismatch")
-"""Names of the features of a result's disparity, in order."""
+PLAIN_FEATURES = (*SURROUNDINGS, "image_matched", "image_residual", "image_mismatch")
+"""Names of the features of a result's disparity where no first choices are known, in order."""
+PIXEL_FEATURES = (
+    *PLAIN_FEATURES,
+    *("doubt", "doubt_11", "doubt_31", "doubt_61", "segment_doubt"),
+    *("away", "away_11", "away_61", "segment_away"),
+    *("support_31", "support_61", "segment_support"),
+    *("agrees_11", "agrees_31", "margin"),
+)
+"""Names of the features of a result's disparity beside first choices, in order: the plain ones come
+first."""
 CAP, WIDE_CAP = 20.0, 40.0
 """Largest differences, in pixels, that are told apart."""
 SMALL, MIDDLE, LARGE = 5, 15, 30
@@ -66,7 +75,9 @@ Places = dict[str, "DisparityMap"]
 
 def names_of(seen: Seen) -> tuple[str, ...]:
     """Return the names of the features of first choices, or of a result."""
-    return PIXEL_FEATURES if seen.agrees is None else MATCH_FEATURES
+    if seen.patch is not None:
+        return MATCH_FEATURES
+    return PLAIN_FEATURES if seen.doubt is None else PIXEL_FEATURES
 
 
 def write_features(seen: Seen, scene: Scene, output: Float32s) -> None:
@@ -84,11 +95,13 @@ def write_features(seen: Seen, scene: Scene, output: Float32s) -> None:
         partial(_segments, seen.labels, scene, places),
         partial(_texture, seen.grey, scene.brightness, places),
     ]
-    if seen.agrees is not None:
+    if seen.patch is not None:
         tasks.append(partial(_choices, seen, share, values, places))
     else:
         for name, value in scene.image.items():
             places[name][:] = value
+    if seen.doubt is not None:
+        tasks.append(partial(_beside_choices, seen, places))
     together(*tasks)
 
 
@@ -173,8 +186,6 @@ def _texture(grey: Bytes, typical: float, places: Places) -> None:
 
 def _choices(seen: Seen, share: DisparityMap, values: DisparityMap, places: Places) -> None:
     """Compare first choices with the surface, with matches and with each other."""
-    assert seen.agrees is not None
-    assert seen.margin is not None
     choice = seen.disparity
     np.minimum(np.abs(choice - seen.surface), CAP, out=places["distance"])
     near_by = blurred(share, SMALL)  # again, since `matched_11` may not be written yet
@@ -188,6 +199,31 @@ def _choices(seen: Seen, share: DisparityMap, values: DisparityMap, places: Plac
     np.minimum(deviation, CAP, out=places["deviation_11"])
     assert seen.patch is not None
     places["patch"][:] = seen.patch
+    _matcher(seen, places)
+
+
+def _beside_choices(seen: Seen, places: Places) -> None:
+    """Compare a result with the first choices around, and tell how doubtful these are."""
+    assert seen.choice is not None
+    assert seen.doubt is not None
+    away = distances(seen.choice, seen.disparity)
+    np.minimum(away, CAP, out=places["away"])
+    capped = np.minimum(away, np.float32(SMALL_CAP))
+    places["away_11"][:] = blurred(capped, SMALL)
+    places["away_61"][:] = wide_means(capped, LARGE)
+    places["doubt"][:] = seen.doubt
+    places["doubt_11"][:] = blurred(seen.doubt, SMALL)
+    speaks = support(away, seen.doubt)
+    for name, side in (("31", MIDDLE), ("61", LARGE)):
+        places[f"doubt_{name}"][:] = wide_means(seen.doubt, side)
+        places[f"support_{name}"][:] = wide_means(speaks, side)
+    _matcher(seen, places)
+
+
+def _matcher(seen: Seen, places: Places) -> None:
+    """Tell what the matcher itself thinks of its first choices."""
+    assert seen.agrees is not None
+    assert seen.margin is not None
     agrees = seen.agrees.astype(np.float32)
     places["agrees_11"][:] = blurred(agrees, SMALL)
     places["agrees_31"][:] = wide_means(agrees, MIDDLE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.confidence.features import names_of, write_features
+from slanted.confidence.features import PLAIN_FEATURES, names_of, write_features
 from slanted.confidence.scene import THIN, Seen, describe_scene
 from slanted.confidence.windows import STEP
 from slanted.matching.sgm_paths import volume
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from slanted.confidence.weights import Weights
     from slanted.images import GreyPair
     from slanted.inference.outcome import Inference
+    from slanted.model.evidence import Judgement
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import DisparityMap, Flags, Float32s
     from slanted.settings import Settings
@@ -39,6 +40,7 @@ def judge_pixels(
     grey: GreyPair,
     settings: Settings,
     weights: Weights,
+    judgement: Judgement | None = None,
 ) -> tuple[DisparityMap, DisparityMap]:
     """Return the confidence of every pixel and the standard deviation of its disparity.
 
@@ -54,13 +56,18 @@ def judge_pixels(
         All parameters.
     weights
         The trees.
+    judgement
+        That of the matcher's first choices, if they were judged. Trees of pixels that know them
+        tell wrong disparities better: the AUC on KITTI's validation is 0.952 instead of 0.945.
     """
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
-    seen, low = Seen.result(maps, regions, grey), lowest_disparity(settings)
+    seen, low = Seen.result(maps, regions, grey, judgement), lowest_disparity(settings)
+    trees = weights.plain if judgement is None else weights.pixels
     for core, inside, features in bands_of_features(seen, regions, inference, low):
-        right = 1 - weights.pixels.probability(features)
+        right = 1 - trees.probability(features)
+        variance = weights.deviation.scores(features[: len(PLAIN_FEATURES)])
         # Trees of a user's own may say anything, and infinity cannot be interpolated.
-        exact = np.exp(np.minimum(weights.deviation.scores(features) / 2, np.float32(LONGEST)))
+        exact = np.exp(np.minimum(variance / 2, np.float32(LONGEST)))
         shape = core.stop - core.start, confidence.shape[1]
         confidence[core] = interpolated(right, inside, shape)
         deviation[core] = interpolated(exact, inside, shape)

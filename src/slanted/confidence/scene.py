@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from slanted.runtime.threads import together
 if TYPE_CHECKING:
     from slanted.images import GreyPair
     from slanted.inference.outcome import Inference
+    from slanted.model.evidence import Judgement
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Float32s, Floats, Ints
 
@@ -30,6 +31,8 @@ SMALL_CAP = 5.0
 """Largest residual, in pixels, that counts in means."""
 EQUAL = 1.0
 """Neighbours whose disparities differ by at most this, in pixels, are of one patch."""
+SAME = 1.5
+"""First choices within this distance, in pixels, of a disparity speak for it."""
 MARGIN_CAP = 20.0
 """The logarithm of a margin that was never tested."""
 
@@ -53,11 +56,15 @@ class Seen:
     labels: Ints
     """The segment of each pixel."""
     agrees: Flags | None = None
-    """Whether the first choices pass the left-right check; None for a result."""
+    """Whether the first choices pass the left-right check; None where they are not known."""
     margin: DisparityMap | None = None
-    """The matcher's own confidence in its first choices; None for a result."""
+    """The matcher's own confidence in its first choices; None where they are not known."""
     patch: DisparityMap | None = None
     """What `patch_shares` returns for first choices; None for a result."""
+    choice: DisparityMap | None = None
+    """The first choices beside a result; None where they are not known or are what is judged."""
+    doubt: DisparityMap | None = None
+    """The probability that each of these is wrong."""
 
     @classmethod
     def result(
@@ -65,12 +72,25 @@ class Seen:
         maps: tuple[DisparityMap, DisparityMap, Flags],
         regions: Regions,
         grey: GreyPair,
+        judgement: Judgement | None = None,
     ) -> Seen:
-        """Return what is seen of a result, from its disparity, matches and occluded pixels."""
+        """Return what is seen of a result, from its disparity, matches and occluded pixels.
+
+        The `judgement` is that of the first choices which the matches were taken from.
+        """
         disparity, matched, occluded = maps
         differences = mismatch(grey, disparity)
-        return cls(
+        seen = cls(
             disparity, disparity, matched, occluded, differences, grey[0], regions.label_image
+        )
+        if judgement is None:
+            return seen
+        return replace(
+            seen,
+            agrees=judgement.agrees,
+            margin=judgement.margin,
+            choice=judgement.disparity,
+            doubt=judgement.doubt,
         )
 
     @classmethod
@@ -149,6 +169,13 @@ def describe_scene(seen: Seen, regions: Regions, inference: Inference, low: floa
         "slope_x": np.abs(planes[:, 0]),
         "slope_y": np.abs(planes[:, 1]),
     }
+    if whole.choice is not None and whole.doubt is not None:
+        away = distances(whole.choice, whole.disparity)
+        segments |= {
+            "segment_doubt": total(whole.doubt) / size,
+            "segment_away": total(np.minimum(away, SMALL_CAP)) / size,
+            "segment_support": total(support(away, whole.doubt)) / size,
+        }
     near = float(np.quantile(whole.surface, NEAR, method="nearest"))
     features = {name: v.astype(np.float32) for name, v in segments.items()}
     image = {
@@ -157,6 +184,17 @@ def describe_scene(seen: Seen, regions: Regions, inference: Inference, low: floa
         "image_mismatch": float(whole.mismatch.mean()),
     }
     return Scene(features, low, near, typical_brightness(seen.grey), image)
+
+
+def distances(choice: DisparityMap, disparity: DisparityMap) -> DisparityMap:
+    """Return how far first choices are from the disparity of a result, in pixels."""
+    away: DisparityMap = np.abs(choice - disparity)
+    return away
+
+
+def support(away: DisparityMap, doubt: DisparityMap) -> DisparityMap:
+    """Return how far credible first choices speak for a result: 1 if they surely do, 0 if not."""
+    return np.where(away < np.float32(SAME), np.square(1 - doubt), np.float32(0))
 
 
 def patch_shares(disparity: DisparityMap) -> DisparityMap:

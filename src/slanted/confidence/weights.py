@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES
+from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES, PLAIN_FEATURES
 from slanted.confidence.forest import Forest
 from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io.files import write_bytes
@@ -32,6 +32,8 @@ class Weights:
     """The chance that a match is wrong."""
     pixels: Forest
     """The chance that a disparity of the result is wrong."""
+    plain: Forest
+    """The same where no first choices of the matcher were judged."""
     deviation: Forest
     """The logarithm of the variance, in pixels², of a disparity that is not wrong."""
     origin: Mapping[str, Any]
@@ -65,7 +67,12 @@ class Weights:
             ) from error
 
 
-FORESTS = {"matches": MATCH_FEATURES, "pixels": PIXEL_FEATURES, "deviation": PIXEL_FEATURES}
+FORESTS = {
+    "matches": MATCH_FEATURES,
+    "pixels": PIXEL_FEATURES,
+    "plain": PLAIN_FEATURES,
+    "deviation": PLAIN_FEATURES,
+}
 """The features of each forest."""
 
 

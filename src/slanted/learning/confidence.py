@@ -18,7 +18,12 @@ import numpy as np
 
 from slanted.confidence.belief import first_choices
 from slanted.confidence.boosting import Growth, boost_chance, boost_variance
-from slanted.confidence.features import MATCH_FEATURES, PIXEL_FEATURES, names_of
+from slanted.confidence.features import (
+    MATCH_FEATURES,
+    PIXEL_FEATURES,
+    PLAIN_FEATURES,
+    names_of,
+)
 from slanted.confidence.forest import DEEPEST
 from slanted.confidence.pixels import bands_of_features, thin_rows
 from slanted.confidence.scene import THIN, Seen
@@ -32,7 +37,7 @@ from slanted.learning.spoiling import SPOILS, Spoil
 from slanted.matching.disparity_range import disparity_range
 from slanted.matching.finer import find_finer
 from slanted.model.planes import lowest_disparity
-from slanted.pipeline import explain
+from slanted.pipeline import draw_maps, find_planes
 from slanted.regions import build_regions
 from slanted.stages import InitialMatches, PairRun, prepare
 
@@ -150,12 +155,12 @@ def learn_confidence(
         pixels += [_pixel_samples(task, settings, trees, plan.rule) for task in inside]
     progress("trees of all frames")
     found = _joined(pixels, "disparities")
-    features, right = found.features, ~found.wrong
-    deviation = boost_variance(features[right], found.errors[right], PIXEL_FEATURES, DEVIATION)
+    plain, right = found.features[:, : len(PLAIN_FEATURES)], ~found.wrong
     return Weights(
         matches=_match_trees(matches, plan.growth),
-        pixels=boost_chance(features, found.wrong, PIXEL_FEATURES, plan.pixel_growth),
-        deviation=deviation,
+        pixels=boost_chance(found.features, found.wrong, PIXEL_FEATURES, plan.pixel_growth),
+        plain=boost_chance(plain, found.wrong, PLAIN_FEATURES, plan.pixel_growth),
+        deviation=boost_variance(plain[right], found.errors[right], PLAIN_FEATURES, DEVIATION),
         origin=dict(origin or {}),
     )
 
@@ -252,11 +257,10 @@ def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -
         if not np.isfinite(matches.disparity).any():
             nothing = np.empty(0)
             return Samples(np.empty((0, len(PIXEL_FEATURES)), np.float32), nothing, nothing > 0)
-        result = explain(replace(run, match_trees=trees), matches)
-        maps = result.disparity, result.matched, result.occluded
-        seen = Seen.result(maps, result.regions, run.grey)
-        low = lowest_disparity(settings)
-        bands = bands_of_features(seen, result.regions, result.inference, low)
+        regions, inference, evidence = find_planes(replace(run, match_trees=trees), matches)
+        maps = draw_maps(run, matches, regions, inference, evidence)
+        seen = Seen.result(maps, regions, run.grey, evidence.judgement)
+        bands = bands_of_features(seen, regions, inference, lowest_disparity(settings))
         return _sampled(seen, bands, truth, rule, task)
 
 

@@ -13,7 +13,23 @@ if TYPE_CHECKING:
     from slanted.images import GreyPair, Image
     from slanted.images.census import CensusPair
     from slanted.model.user_potential import Potential
-    from slanted.runtime.arrays import Bytes, DisparityMap
+    from slanted.runtime.arrays import Bytes, DisparityMap, Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The matcher's first choices, and how likely each is wrong, as learned trees say."""
+
+    disparity: DisparityMap
+    """(H, W) pixels, known everywhere."""
+    kept: DisparityMap
+    """(H, W) those that pass the matcher's filters, NaN elsewhere."""
+    doubt: DisparityMap
+    """(H, W) the probability that the first choice is wrong."""
+    agrees: Flags
+    """(H, W) whether the first choice passes the left-right check."""
+    margin: DisparityMap
+    """(H, W) the matcher's own confidence in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +51,8 @@ class Evidence:
     """What `seen_from_right` and `lab` return; if None, they compute it."""
     potential: Potential | None = None
     """The user's potential φ_user; see `slanted.model.user_potential`."""
+    judgement: Judgement | None = None
+    """What the matches were chosen by; None if they are the matcher's or the user's own."""
 
     def lab(self) -> Bytes:
         """Return the (3, H, W) 8-bit Lab planes of the left image."""
