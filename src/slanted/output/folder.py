@@ -173,7 +173,12 @@ def write_result(
         Recorded in ``run.json``, such as file names.
     right
         The right image; both images are kept so that the viewer can run inference again.
+
+    Images and calibration are by default the result's own.
     """
+    left = result.left if left is None else left
+    right = result.right if right is None else right
+    calibration = result.calibration if calibration is None else calibration
     disparity = result.trusted_disparity()
     write_maps(folder, "disparity", disparity)
     if disparity is not result.disparity:
