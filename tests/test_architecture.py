@@ -171,6 +171,7 @@ def test_tests_mirror_the_package():
     assert {str(each) for each in tested - packages} == {"agreement", "benchmarks", "fuzz"}
     known = {place_of(file).split(".")[1] for file in sources()} | {
         "architecture",
+        "calls",
         "docs",
         "doctests",
         "examples",

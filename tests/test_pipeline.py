@@ -158,14 +158,6 @@ def test_given_segments_replace_ours(scene):
         slanted.estimate(scene.left, scene.right, segments=scene.segments[1:])
 
 
-def test_an_object_for_those_used_to_opencv(scene):
-    settings = slanted.Settings(seed=3)
-    found = slanted.Matcher(settings).compute(scene.left, scene.right)
-    assert found.settings == settings
-    expected = slanted.estimate(scene.left, scene.right, settings)
-    np.testing.assert_array_equal(found.disparity, expected.disparity)
-
-
 def test_public_names_are_there_and_stay_functions():
     for name in slanted.__all__:
         assert getattr(slanted, name) is not None

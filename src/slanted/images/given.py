@@ -75,7 +75,7 @@ def is_path(given: Any) -> bool:
 def names_of(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
     """Return what messages call the images: their files, if paths were given."""
     one, other = (
-        str(given) if is_path(given) else name
+        str(given) if is_path(given) and os.fspath(given) else name
         for given, name in zip((left, right), names, strict=True)
     )
     return one, other
@@ -178,7 +178,7 @@ def _as_whole_numbers(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], fl
         raise InputError(
             f"{name}: expected finite floats, got NaN or infinity; fill the unknown pixels first"
         )
-    low, high = float(values.min(initial=0)), float(values.max(initial=0))
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if low >= 0 and (high <= 1 or NO_SCALE < high <= 255):
         white = 1.0 if high <= 1 else 255.0
         scaled = values.astype(np.float64) * (255 / white)
@@ -205,7 +205,7 @@ def _channels_last(name: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.ndim == 2:
         return values
     first, last = (values.shape[0], values.shape[-1]) if values.ndim == 3 else (0, 0)
-    if first in COUNTS and last in COUNTS:
+    if first in COUNTS and last in COUNTS and values.shape[1] > max(COUNTS):
         raise InputError(
             f"{name}: expected an image of shape {SHAPES}, got {shape}, whose channels could be "
             "the first or the last axis; transpose it to (H, W, 3)"
