@@ -136,3 +136,11 @@ def test_a_missing_package_is_named_with_its_cure(result, monkeypatch, module, m
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=f"{method} needs .* run pip install {package}$"):
         getattr(result, method)()
+
+
+def test_a_package_that_fails_to_load_says_why(result, monkeypatch, tmp_path):
+    (tmp_path / "open3d.py").write_text("raise ImportError('libusb-1.0.so.0: no such file')")
+    monkeypatch.delitem(sys.modules, "open3d", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingExtraError, match=r"Open3D, which fails to load \(libusb-1\.0"):
+        result.to_open3d()

@@ -92,7 +92,7 @@ def html_card(result: ResultData) -> str:
         painted = paint_labels(result.left, result.regions, result.labels)
         pictures.append(("boundaries", with_legend(painted, labels_legend())))
     shown = (html.image(_png(picture), name) for name, picture in pictures)
-    table = html.table([title(result), ""], facts(result))
+    table = html.table(["", title(result)], facts(result))
     return f'<div style="{STYLE}">{"".join(shown)}{table}</div>'
 
 

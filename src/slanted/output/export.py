@@ -259,6 +259,8 @@ def require(module: str, package: str, need: str, cure: str = CURE) -> Any:
         return import_module(module)
     except ModuleNotFoundError:
         raise MissingExtraError(f"{need} {package}, {cure}") from None
+    except ImportError as error:  # such as Open3D's, without a library of the system
+        raise MissingExtraError(f"{need} {package}, which fails to load ({error})") from error
 
 
 def _trimesh() -> Any:
