@@ -176,8 +176,9 @@ def reestimate(
     matches = InitialMatches(
         result.matched, result.pixel_weights, *found, doubts=result.doubts, finer=result.finer
     )
-    with prepare(left, right, settings, progress, calibration=result.calibration) as pair:
-        run = replace(pair, potential=potential, watch=watch).straightened(result.rectification)
+    with prepare(left, right, settings, progress) as pair:
+        run = replace(pair, potential=potential, watch=watch, calibration=result.calibration)
+        run = run.straightened(result.rectification)
         return explain(run, matches, segments)
 
 
