@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import shlex
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli.progress import Report
-from slanted.errors import FileError, SlantedWarning
+from slanted.errors import FileError
 from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
@@ -201,6 +200,7 @@ def load_calibration(
 ) -> Calibration | None:
     """Return the calibration of the options, or None; `size` is height and width."""
     from slanted.io import Calibration, read_calibration
+    from slanted.io.calibration_files import check_calibration
 
     height, width = size
     if calib is not None:
@@ -208,22 +208,7 @@ def load_calibration(
             raise click.UsageError("--calib: give either a file or --fx and --baseline, not both")
         unit = 1.0 if baseline_unit is None else baseline_unit
         calibration = read_calibration(calib, calib_right, baseline_unit_meters=unit)
-        if calibration.image_size not in (None, (width, height)):
-            across, down = calibration.image_size
-            raise FileError(
-                calib,
-                f"expected the calibration of images of {width}×{height} pixels, got that of "
-                f"{across}×{down}; scale it with the images, or give --fx and --baseline",
-            )
-        x, y = calibration.cx_pixels, calibration.cy_pixels
-        if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
-            warnings.warn(
-                f"{calib}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
-                f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
-                SlantedWarning,
-                stacklevel=2,
-            )
-        return calibration
+        return check_calibration(str(calib), calibration, size)
     refuse_without("--calib", {"--calib-right": calib_right, "--baseline-unit": baseline_unit})
     if fx is None and baseline is None:
         return None

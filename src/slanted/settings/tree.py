@@ -11,7 +11,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self
 
-from slanted.errors import SettingsError
+from slanted.errors import SettingsError, nearest
 from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.inference import InferenceSettings
@@ -68,8 +68,10 @@ class Settings(Section):
     def preset(cls, name: str) -> Self:
         """Load a named preset."""
         if name not in preset_names():
+            near = nearest(str(name), preset_names())
+            hint = f"; did you mean {near}?" if near else ""
             raise SettingsError(
-                f"preset: expected one of {', '.join(preset_names())}, got {name!r}"
+                f"preset: expected one of {', '.join(preset_names())}, got {name!r}{hint}"
             )
         return cls().updated(tomllib.loads((PRESETS / f"{name}.toml").read_text("utf-8")))
 
@@ -105,9 +107,22 @@ class Settings(Section):
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
         return _toml(leaf for leaf in named if leaf.path != "fsync")
 
-    def updated(self, tree: Mapping[str, Any]) -> Self:
-        """Return a copy with the values of a nested mapping, as it comes from TOML."""
-        return self._with(dict(_by_path(self, tree)))
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """Return a copy with other values, by dotted name or as nested as in TOML.
+
+        All are set at once, so that settings that limit each other can change together.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> changes = {"matching.max_disparity": 96, "segmentation": {"count": 500}}
+        >>> slanted.Settings().updated(changes).matching.max_disparity
+        96
+        >>> slanted.Settings().updated({"matching.max_disparty": 96})
+        Traceback (most recent call last):
+        slanted.errors.SettingsError: matching.max_disparty: unknown setting; did you mean ...?
+        """
+        return self._with(dict(_by_path(self, changes)))
 
     def with_text(self, values: Mapping[str, str]) -> Self:
         """Return a copy with values set from text, as in ``--set path=text``.
@@ -173,11 +188,16 @@ def preset_names() -> tuple[str, ...]:
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
     """Return a message that there is no such setting, with the likely intended one."""
-    import difflib
-
-    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
+    near = nearest_setting(path, known)
+    hint = f"; did you mean {near}?" if near else "; `slanted settings` lists all"
     return f"{path}: unknown setting{hint}"
+
+
+def nearest_setting(path: str, known: Iterable[str]) -> str | None:
+    """Return the setting that a misspelt path, or a name without its section, stands for."""
+    paths = sorted(known)
+    named = [each for each in paths if each.rpartition(".")[2] == path]
+    return named[0] if named else nearest(path, paths)
 
 
 def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
@@ -196,9 +216,14 @@ def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
 def _by_path(
     section: Section, tree: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Walk a nested mapping along the sections, and yield values with their paths."""
+    """Walk a mapping, nested or with dotted keys, along the sections; yield values by path."""
     for key, value in tree.items():
-        path, inner = prefix + key, getattr(section, key, None)
+        if not isinstance(key, str):
+            raise SettingsError(f"{prefix or 'settings'}: expected names as keys, got {key!r}")
+        inner: Any = section
+        for name in key.split("."):
+            inner = getattr(inner, name, None) if isinstance(inner, Section) else None
+        path = prefix + key
         if not isinstance(inner, Section):
             yield path, value
         elif isinstance(value, Mapping):
