@@ -6,6 +6,7 @@ to do. The command line prints it and exits with code 2; the library never print
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_MESSAGE = 1000
@@ -53,6 +54,20 @@ def _shortened(text: str) -> str:
 def plural(count: int, noun: str) -> str:
     """Return "1 frame", "2 frames"."""
     return f"{count} {noun}" + "s" * (count != 1)
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5
+) -> str:
+    """Return the end of a sentence about an unknown name: the nearest one that is known, if any.
+
+    Names less alike than the `cutoff`, from 0 to 1, are not near.
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
+    hint = f"did you mean {near[0]}?" if near else otherwise
+    return hint and f"; {hint}"
 
 
 class InputError(SlantedError, ValueError):

@@ -11,7 +11,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self
 
-from slanted.errors import SettingsError
+from slanted.errors import SettingsError, did_you_mean
 from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.inference import InferenceSettings
@@ -173,11 +173,21 @@ def preset_names() -> tuple[str, ...]:
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
     """Return a message that there is no such setting, with the likely intended one."""
-    import difflib
+    return f"{path}: unknown setting{_nearest(path, known, '`slanted settings` lists all')}"
 
-    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
-    return f"{path}: unknown setting{hint}"
+
+def _unknown_table(path: str) -> str:
+    """Return a message that there is no such table of settings, with the likely intended one."""
+    tables = sorted({leaf.section for leaf in leaves(Settings())} - {""})
+    expected = f"expected one of {', '.join(tables)}"
+    return f"{path}: unknown table of settings{_nearest(path, tables, expected)}"
+
+
+def _nearest(path: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a hint; a right name in a wrong table is nearer than a similar name in the same."""
+    known, name = list(known), path.rpartition(".")[2]
+    same = [one for one in known if one.rpartition(".")[2] == name]
+    return did_you_mean(path, same or known, otherwise, 0 if same else 0.5)
 
 
 def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
@@ -200,6 +210,8 @@ def _by_path(
     for key, value in tree.items():
         path, inner = prefix + key, getattr(section, key, None)
         if not isinstance(inner, Section):
+            if isinstance(value, Mapping) and not hasattr(section, key):
+                raise SettingsError(_unknown_table(path))
             yield path, value
         elif isinstance(value, Mapping):
             yield from _by_path(inner, value, path + ".")
