@@ -56,9 +56,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + "s" * (count != 1)
 
 
-def did_you_mean(
-    name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5
-) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
     """Return the end of a sentence about an unknown name: the nearest one that is known, if any.
 
     Names less alike than the `cutoff`, from 0 to 1, are not near.

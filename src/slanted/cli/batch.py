@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-@click.command(name="batch", short_help="Estimate the disparity of many pairs.")
+@new_command(name="batch", short_help="Estimate the disparity of many pairs.")
 @click.argument("source", metavar="FOLDER|MANIFEST", type=options.PATH)
 @options.output("slanted-batch", "Folder for the summary and a folder for each pair.")
 @options.workers("Processes; by default one for each core, or fewer if memory is short. 1 works in "
                 "this process.")  # fmt: skip
 @options.scheduler("Dask scheduler whose workers are used instead")
-@click.option("--resume", is_flag=True,
-              help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
-@click.option("--sequence", is_flag=True,
-              help="The pairs are frames of a video, in the order of their numbers: the planes of "
-              "each frame are proposed to the next.")  # fmt: skip
+@option("--resume", is_flag=True,
+        help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
+@option("--sequence", is_flag=True,
+        help="The pairs are frames of a video, in the order of their numbers: the planes of "
+        "each frame are proposed to the next.")  # fmt: skip
 @options.settings
 @options.report
 def command(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from slanted.cli import options
+from slanted.cli.help import new_command
 from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table, table
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ FINE_ERRORS = (
 ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
 
-@click.command(name="demo", short_help="Run on a real pair, with errors and pictures.")
+@new_command(name="demo", short_help="Run on a real pair, with errors and pictures.")
 @options.output("slanted-demo", "Folder to write to.")
 @options.settings
 @options.report

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError
 
@@ -16,24 +17,29 @@ if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
     from slanted.settings import Settings
 
+MAPS, DATASET = "For maps and results", "For datasets"
+"""Groups of options in the help."""
 DIGITS = {"AUC": 4}
 """Decimals of metrics that need more than two."""
 
 
-@click.command(name="evaluate", short_help="Measure errors against ground truth.")
+@new_command(name="evaluate", short_help="Measure errors against ground truth.")
 @click.argument("what")
 @click.argument("path", type=options.PATH)
-@click.option("--noc", type=options.PATH, metavar="GT", help="Ground truth of visible pixels only.")
-@click.option("--scale", type=float, metavar="S", help="For 8-bit maps: pixels = value / S.")
-@click.option("--confidence", type=options.PATH, metavar="FILE",
-              help="Confidence of a disparity map (NPY from 0 to 1, or 16-bit PNG): adds error "
-              "against density and calibration.")  # fmt: skip
+@option("--noc", type=options.PATH, metavar="GT", group=MAPS,
+        help="Ground truth of visible pixels only.")  # fmt: skip
+@option("--scale", type=float, metavar="S", group=MAPS,
+        help="For 8-bit maps: pixels = value / S.")  # fmt: skip
+@option("--confidence", type=options.PATH, metavar="FILE", group=MAPS,
+        help="Confidence of a disparity map (NPY from 0 to 1, or 16-bit PNG): adds error "
+        "against density and calibration.")  # fmt: skip
 @options.output(None, "Folder for evaluation.json and, with a confidence, sparsification.png.")
-@options.split()
-@click.option("--method", metavar="NAME",
-              help="`slanted` for the whole pipeline (the default), or a matcher.")  # fmt: skip
-@options.limit()
-@click.option("--sparse", is_flag=True, help="Do not fill a matcher's holes; they count as errors.")
+@options.split(group=DATASET)
+@option("--method", metavar="NAME", group=DATASET,
+        help="`slanted` for the whole pipeline (the default), or a matcher.")  # fmt: skip
+@options.limit(group=DATASET)
+@option("--sparse", is_flag=True, group=DATASET,
+        help="Do not fill a matcher's holes; they count as errors.")  # fmt: skip
 @options.settings
 @options.report
 def command(

@@ -9,18 +9,19 @@ from typing import Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
 from slanted.errors import MissingExtraError, SlantedWarning
 from slanted.io.names import EXPORTS
 
 
-@click.command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
+@new_command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
 @click.argument("result", type=options.PATH)
 @click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
 @options.output(None, "Folder to write to; by default the result's own.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
-              help="Leave out pixels with a lower confidence; by default as the run "
-              "did.")  # fmt: skip
+@option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
+        help="Leave out pixels with a lower confidence; by default as the run "
+        "did.")  # fmt: skip
 @options.calibration
 @options.report
 def command(

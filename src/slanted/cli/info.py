@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command
 from slanted.cli.progress import Report
 from slanted.errors import one_line
 
 
-@click.command(name="info", short_help="Say what a file, or a result, is.")
+@new_command(name="info", short_help="Say what a file, or a result, is.")
 @click.argument("file", type=options.PATH)
 @options.json
 def command(file: Path, as_json: bool) -> None:

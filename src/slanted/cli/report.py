@@ -7,17 +7,18 @@ from pathlib import Path
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
 from slanted.errors import FileError, plural
 
 
-@click.command(name="report", short_help="Write results as one HTML file, for mail or CI.")
+@new_command(name="report", short_help="Write results as one HTML file, for mail or CI.")
 @click.argument("results", nargs=-1, required=True, type=options.PATH, metavar="RESULT...")
 @options.output("report.html", "File to write.", "FILE")
-@click.option("--title", metavar="TEXT", help="Heading of the report.")
-@click.option("--ground-truth", "truths", type=options.PATH, multiple=True, metavar="FILE",
-              help="Ground truth, which adds the errors; once for each RESULT, in their order. By "
-              "default ground_truth.pfm in each RESULT.")  # fmt: skip
+@option("--title", metavar="TEXT", help="Heading of the report.")
+@option("--ground-truth", "truths", type=options.PATH, multiple=True, metavar="FILE",
+        help="Ground truth, which adds the errors; once for each RESULT, in their order. By "
+        "default ground_truth.pfm in each RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
 @options.report
 def command(

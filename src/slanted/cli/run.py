@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import MORE, new_command, option
 from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table
 
 if TYPE_CHECKING:
@@ -16,22 +17,24 @@ if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
+OWN = "Your own matches or segments"
 
-@click.command(name="run", short_help="Estimate the disparity of one pair.")
+
+@new_command(name="run", short_help="Estimate the disparity of one pair.")
 @click.argument("left", type=options.PATH)
 @click.argument("right", type=options.PATH)
 @options.output("slanted-out", "Folder to write to.")
-@click.option("--disparity", type=options.PATH, metavar="FILE",
-              help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
-              "instead of the matcher's.")  # fmt: skip
-@options.scale("--disparity")
-@click.option("--valid", type=options.PATH, metavar="FILE",
-              help="Image that is non-zero where --disparity is valid.")  # fmt: skip
-@click.option("--segments", type=options.PATH, metavar="FILE",
-              help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
-              "superpixels.")  # fmt: skip
-@click.option("--stop-after", type=click.Choice(["matching"]),
-              help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
+@option("--disparity", type=options.PATH, metavar="FILE", group=OWN,
+        help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
+        "instead of the matcher's.")  # fmt: skip
+@options.scale("--disparity", OWN)
+@option("--valid", type=options.PATH, metavar="FILE", group=OWN,
+        help="Image that is non-zero where --disparity is valid.")  # fmt: skip
+@option("--segments", type=options.PATH, metavar="FILE", group=OWN,
+        help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
+        "superpixels.")  # fmt: skip
+@option("--stop-after", type=click.Choice(["matching"]), group=MORE,
+        help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
 @options.workers("Processes that share the tiles of a large image; by default this one.")
 @options.scheduler("Dask scheduler whose workers share the tiles")
 @options.calibration

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels
 from slanted.cli.terminal import say
 
@@ -20,29 +21,31 @@ if TYPE_CHECKING:
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
+SERVER = "The server"
 
-@click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
+
+@new_command(name="view", short_help="Look at a result, or a pair, in the browser.")
 @click.argument("target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|LEFT RIGHT")
-@click.option("--ground-truth", type=options.PATH, metavar="FILE",
-              help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
-              "in RESULT.")  # fmt: skip
+@option("--ground-truth", type=options.PATH, metavar="FILE",
+        help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
+        "in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-              help="Address to listen on; any other one lets other machines in.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N",
-              help="Port to listen on; by default the first free one from 8650, 0 for any free "
-              "one.")  # fmt: skip
-@click.option("--allow-host", multiple=True, metavar="NAME",
-              help="A further name by which browsers may reach the server. Repeatable."
-              )  # fmt: skip
-@click.option("--token/--no-token", default=True,
-              help="Let in only who knows the token in the printed address, or everybody who "
-              "reaches it.")  # fmt: skip
-@click.option("--browser/--no-browser", default=True,
-              help="Open the page, or only print its address.")  # fmt: skip
+@option("--host", group=SERVER, default="127.0.0.1", show_default=True, metavar="ADDRESS",
+        help="Address to listen on; any other one lets other machines in.")  # fmt: skip
+@option("--port", group=SERVER, type=click.IntRange(0, 65535), metavar="N",
+        help="Port to listen on; by default the first free one from 8650, 0 for any free "
+        "one.")  # fmt: skip
+@option("--allow-host", group=SERVER, multiple=True, metavar="NAME",
+        help="A further name by which browsers may reach the server. Repeatable."
+        )  # fmt: skip
+@option("--token/--no-token", group=SERVER, default=True,
+        help="Let in only who knows the token in the printed address, or everybody who "
+        "reaches it.")  # fmt: skip
+@option("--browser/--no-browser", group=SERVER, default=True,
+        help="Open the page, or only print its address.")  # fmt: skip
 @options.calibration
 @options.settings
-@click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
+@option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
 def command(
     settings: Settings,
     target: tuple[Path, ...],
