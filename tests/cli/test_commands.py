@@ -200,7 +200,13 @@ def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
     run("run", "left.png", "right.png")
     out, err = capsys.readouterr()
     assert err.splitlines() == STAGES
-    assert "total" in out
+    labels = [line.split("  ")[0] for line in out.splitlines()]
+    assert labels == [
+        *("size", "disparity", "matched", "segments", "boundaries", "confidence", "energy"),
+        *("time", "wrote"),
+    ]
+    assert "360×240 px" in out
+    assert " % above the optimum over the last particles" in out
     assert "\x1b" not in out + err
 
 
@@ -277,16 +283,32 @@ def sure_estimate(*arguments, **named):
 def test_run_says_how_sure_it_is(pair, capsys, monkeypatch):
     run("run", "left.png", "right.png", "-o", "plain")
     if not (pair / "plain/confidence.npy").exists():
-        assert "median confidence" not in capsys.readouterr().out
+        assert "median" not in capsys.readouterr().out
     monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
     run("run", "left.png", "right.png", "-o", "out")
     said = capsys.readouterr().out
-    assert "median confidence 0.50, 50.0 % of the pixels low\n" in said
+    assert "confidence  median 0.50, 50.0 % of the pixels low\n" in said
     run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
     assert "50.0 % of the pixels low, 25.0 % left out\n" in capsys.readouterr().out
     assert np.isnan(read_disparity(pair / "out/disparity.pfm")).mean() == pytest.approx(0.25)
     run("info", "out")
     assert "confidence_median: 0.5" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_maps_that_a_png_cannot_hold_are_named_as_left_out(pair, capsys, monkeypatch):
+    def far_off(*arguments, **named):
+        result = sure_estimate(*arguments, **named)
+        result.disparity[:, :60] = 300  # where the confidence is low
+        return result
+
+    monkeypatch.setattr("slanted.pipeline.estimate", far_off)
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
+    out = capsys.readouterr().out
+    assert "left out    disparity_filled.png: KITTI's format holds disparities from 0 to 256" in out
+    assert (pair / "out/disparity.png").exists()
+    assert not (pair / "out/disparity_filled.png").exists()
+    run("run", "left.png", "right.png", "-o", "out")
+    assert "left out    disparity.png: KITTI's" in capsys.readouterr().out
 
 
 def test_a_threshold_without_a_confidence_is_refused(pair, capsys, monkeypatch):
@@ -430,7 +452,7 @@ def test_demo(tmp_path, capsys):
     run("demo", "-o", str(tmp_path / "demo"))
     out = capsys.readouterr().out
     assert "out-2px" in out
-    assert "total" in out
+    assert "energy" in out
     names = {p.name for p in (tmp_path / "demo").iterdir()}
     formats = {"disparity.pfm", "disparity.npy", "disparity.png"}
     assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}

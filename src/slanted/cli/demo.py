@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from slanted.cli import options
 from slanted.cli.help import new_command
-from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table, table
+from slanted.cli.progress import Report, compile_kernels, table
+from slanted.cli.result_table import file_rows, result_rows
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -51,7 +52,7 @@ def command(settings: Settings, output: Path, report: Report) -> None:
     from slanted.research.methods import compute_disparity
 
     check_result_folder(output)
-    with report:
+    with report.listing_steps():
         left, right, truth = load_motorcycle()
         compile_kernels(report)
         result = estimate(left, right, settings, progress=report.progress)
@@ -99,13 +100,9 @@ def command(settings: Settings, output: Path, report: Report) -> None:
         *table(("metric", *scores), rows),
         *_note(scores["slanted"], scores[f"{settings.matching.method} filled"]),
         "",
-        *energy_lines(summary),
-        "",
-        *seconds_table(result.seconds),
-        "",
-        f"wrote to {output}: {', '.join(files)}",
     ]
-    report.outcome({**summary, "errors": scores, "files": files}, lines)
+    told = [*result_rows(summary), *file_rows(output, files)]
+    report.outcome({**summary, "errors": scores, "files": files}, lines, told)
 
 
 def _note(slanted: dict[str, float], matches: dict[str, float]) -> list[str]:
