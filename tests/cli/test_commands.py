@@ -415,6 +415,11 @@ def test_info(pair, capsys):
     assert "360" in capsys.readouterr().out
     run("info", "left.png", "--json")
     assert json.loads(capsys.readouterr().out)
+    np.save("third.npy", np.full((8, 9), 1 / 3, np.float32))
+    run("info", "third.npy")
+    assert "lowest:          0.333333\n" in capsys.readouterr().out
+    run("info", "third.npy", "--json")
+    assert json.loads(capsys.readouterr().out)["lowest"] == float(np.float32(1 / 3))
     np.savez("a.npz", one=np.arange(3), **{"\x1b[2J": np.zeros(2)})
     run("info", "a.npz")
     lines = capsys.readouterr().out.splitlines()
