@@ -255,6 +255,27 @@ def test_ctrl_c_during_imports_is_quiet(tmp_path, module):
 
 
 @UNIX
+def test_ctrl_c_while_libraries_clean_up_is_quiet(tmp_path):
+    """As multiprocessing does after a batch: it joins its processes at the exit."""
+    script = """
+import atexit, os, signal, sys
+def clean_up():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000000): pass  # the signal is taken between two steps
+atexit.register(clean_up)
+sys.argv = ["slanted", "settings"]
+from slanted.__main__ import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.stderr == "slanted: interrupted\n"
+    assert done.returncode == 130
+    assert "[matching]" in done.stdout  # what was told before stays told
+
+
+@UNIX
 def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
     """As of commands that a script starts with an &."""
     script = INTERRUPTED.format(module="click", module_of_main="slanted.__main__", main="main")
