@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ import click
 
 from slanted.cli.help import FIRST, MORE, RecordedCommand, option
 from slanted.cli.progress import Report
-from slanted.errors import FileError, SlantedWarning
+from slanted.errors import FileError
 from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
@@ -184,47 +184,48 @@ def assignments(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
         yield key, value
 
 
-def load_calibration(
-    size: tuple[int, int],
+def calibration_source(
     *,
     calib: Path | None,
     calib_right: Path | None,
     baseline_unit: float | None,
     fx: float | None,
     baseline: float | None,
-) -> Calibration | None:
-    """Return the calibration of the options, or None; `size` is height and width."""
+) -> Callable[[tuple[int, int]], Calibration] | None:
+    """Return a function from (height, width) to the calibration of the options; None without."""
     from slanted.io import Calibration, read_calibration
+    from slanted.io.calibration_files import check_image_size
 
-    height, width = size
     if calib is not None:
         if fx is not None or baseline is not None:
             raise click.UsageError("--calib: give either a file or --fx and --baseline, not both")
         unit = 1.0 if baseline_unit is None else baseline_unit
-        calibration = read_calibration(calib, calib_right, baseline_unit_meters=unit)
-        if calibration.image_size not in (None, (width, height)):
-            across, down = calibration.image_size
-            raise FileError(
-                calib,
-                f"expected the calibration of images of {width}×{height} pixels, got that of "
-                f"{across}×{down}; scale it with the images, or give --fx and --baseline",
-            )
-        x, y = calibration.cx_pixels, calibration.cy_pixels
-        if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
-            warnings.warn(
-                f"{calib}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
-                f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
-                SlantedWarning,
-                stacklevel=2,
-            )
-        return calibration
+        read, file = read_calibration(calib, calib_right, baseline_unit_meters=unit), calib
+
+        def of_file(size: tuple[int, int]) -> Calibration:
+            check_image_size(file, read, size)
+            return read
+
+        return of_file
     refuse_without("--calib", {"--calib-right": calib_right, "--baseline-unit": baseline_unit})
     if fx is None and baseline is None:
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
     # Without a principal point, the centre of the image is the best guess.
-    return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
+    guess = Calibration(fx, fx, 0.0, 0.0, baseline)
+
+    def of_numbers(size: tuple[int, int]) -> Calibration:
+        height, width = size
+        return replace(guess, cx_pixels=(width - 1) / 2, cy_pixels=(height - 1) / 2)
+
+    return of_numbers
+
+
+def load_calibration(size: tuple[int, int], **values: Any) -> Calibration | None:
+    """Return the calibration of the options, or None; `size` is height and width."""
+    source = calibration_source(**values)
+    return None if source is None else source(size)
 
 
 def dataset_folder(

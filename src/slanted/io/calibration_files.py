@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from slanted.errors import FileError, InputError
+from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io.calibration import Calibration
 from slanted.io.calibration_fields import CalibrationFile, Matrix, read_calibration_file
 
@@ -59,6 +60,29 @@ def read_calibration(
             f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
         )
     return calibration_of(read_calibration_file(Path(path)), right, baseline_unit_meters)
+
+
+def check_image_size(path: Path, calibration: Calibration, size: tuple[int, int]) -> None:
+    """Refuse a calibration of images of another (height, width), and warn if it seems to be one.
+
+    `path` is the file that it comes from.
+    """
+    height, width = size
+    if calibration.image_size not in (None, (width, height)):
+        across, down = calibration.image_size
+        raise FileError(
+            path,
+            f"expected the calibration of images of {width}×{height} pixels, got that of "
+            f"{across}×{down}; scale it with the images, or give --fx and --baseline",
+        )
+    x, y = calibration.cx_pixels, calibration.cy_pixels
+    if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
+        warnings.warn(
+            f"{path}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images of "
+            f"{width}×{height} pixels; if they were scaled, scale the calibration with them",
+            SlantedWarning,
+            stacklevel=2,
+        )
 
 
 def calibration_of(
