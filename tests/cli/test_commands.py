@@ -13,6 +13,7 @@ from slanted.cli import main
 from slanted.cli.demo import _note
 from slanted.cli.options import load_calibration
 from slanted.errors import FileError, SlantedWarning
+from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
 from slanted.output.folder import whole_folder
@@ -329,8 +330,48 @@ def test_evaluate_a_result_by_its_own_confidence(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["confidence"]["curve"][0]["error"] == pytest.approx(found["mean"]["D1-all"])
     assert found["confidence"]["AUC-all"] > 0.5  # the strip out of view is to the left
-    run("evaluate", str(tmp_path / "result"), truth, "--min-confidence", "0.9", "--json")
+    run("evaluate", str(tmp_path / "result"), truth, "--min-confidence", "0", "--json")
     assert json.loads(capsys.readouterr().out)["mean"] == found["mean"]
+
+
+@pytest.mark.parametrize("when", ["of the run", "of the evaluation"])
+def test_evaluate_a_result_without_what_a_threshold_leaves_out(tmp_path, capsys, when):
+    settings = Settings().with_text({"confidence.min": "0.75"} if when == "of the run" else {})
+    given = () if when == "of the run" else ("--min-confidence", "0.75")
+    result = sure_estimate(LEFT[:200], RIGHT[:200], settings)
+    result.save(tmp_path / "result")
+    folder, truth = str(tmp_path / "result"), str(tmp_path / "truth.npy")
+    np.save(truth, TRUTH[:200])
+    run("evaluate", folder, truth, "--json", *given)
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    sure = result.trusted_disparity(0.75)
+    judged = np.where(np.isfinite(sure), TRUTH[:200], np.nan)
+    assert mean["D1-all"] == evaluate(sure, TRUTH[:200])["D1-all"] > 70  # what is missing is wrong
+    assert mean["D1-kept"] == evaluate(sure, judged)["D1-all"] < 10
+    assert mean["density-kept"] == 100
+    run("evaluate", folder, truth, *given)
+    out = capsys.readouterr().out
+    assert "kept: the 25." in out
+    run("evaluate", folder, truth, "--min-confidence", "0", "--json")
+    dense = json.loads(capsys.readouterr().out)["mean"]
+    assert dense["density-all"] == 100
+    assert "D1-kept" not in dense
+
+
+def test_evaluate_a_dataset_and_a_map_with_a_threshold(kitti, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
+    dataset = ("evaluate", "kitti2015", str(kitti), "--limit", "1", "--json", "--quiet")
+    run(*dataset, "--min-confidence", "0.5")
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    assert mean["density-all"] < 60
+    assert mean["D1-kept"] < 10
+    maps = {"map": np.full((2, 4), 9), "truth": np.full((2, 4), 8), "sure": np.eye(2, 4)}
+    for name, values in maps.items():
+        np.save(tmp_path / f"{name}.npy", values.astype(np.float32))
+    files = [str(tmp_path / f"{name}.npy") for name in maps]
+    run("evaluate", *files[:2], "--confidence", files[2], "--min-confidence", "0.5", "--json")
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    assert (mean["density-all"], mean["out-2px-all"], mean["out-2px-kept"]) == (25, 75, 0)
 
 
 def test_evaluate_a_dataset_with_confidence(kitti, capsys, monkeypatch):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from slanted.cli.help import FIRST, MORE, RecordedCommand, option
 from slanted.cli.progress import Report
@@ -18,6 +19,7 @@ from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
 if TYPE_CHECKING:
+    from slanted.batch.scores import Measure
     from slanted.images import Image
     from slanted.io import Calibration
 
@@ -257,6 +259,30 @@ def check_file(output: Path, suffix: str) -> None:
         raise click.UsageError(f"--output: expected a name that ends in {suffix}, got {output}")
     if output.is_dir():
         raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+
+
+def measure_of(
+    batch: Path,
+    truth: Path | None,
+    scale: float | None,
+    noc: Path | None = None,
+    least: float | None = None,
+) -> Measure:
+    """Return what the results of a batch are measured by; `truth` and `noc` are folders."""
+    from slanted.batch.ground_truth import TruthFolder
+    from slanted.batch.scores import Measure
+    from slanted.batch.summary import find_results
+
+    names = list(find_results(batch)) if truth is not None or noc is not None else []
+    all_pixels = None if truth is None else TruthFolder(truth, names, scale)
+    return Measure(all_pixels, None if noc is None else TruthFolder(noc, names, scale), least)
+
+
+def given_threshold(settings: Settings) -> float | None:
+    """Return the threshold of confidence that the user gave, even if it is 0; None without one."""
+    source = click.get_current_context().get_parameter_source(_parameter("confidence.min"))
+    is_given = source is ParameterSource.COMMANDLINE
+    return settings.confidence.min if is_given or settings.confidence.min > 0 else None
 
 
 def read_pair(left: Path, right: Path) -> tuple[tuple[Image, Image], tuple[str, str]]:

@@ -25,7 +25,11 @@ SERVER = "The server"
 
 
 @new_command(name="view", short_help="Look at a result, or a pair, in the browser.")
-@click.argument("target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|LEFT RIGHT")
+@click.argument(
+    "target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|BATCH|LEFT RIGHT"
+)
+@option("--pair", metavar="NAME",
+        help="The pair of BATCH to show; by default the first.")  # fmt: skip
 @option("--ground-truth", type=options.PATH, metavar="FILE",
         help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
         "in RESULT.")  # fmt: skip
@@ -49,6 +53,7 @@ SERVER = "The server"
 def command(
     settings: Settings,
     target: tuple[Path, ...],
+    pair: str | None,
     ground_truth: Path | None,
     ground_truth_scale: float | None,
     host: str,
@@ -61,6 +66,7 @@ def command(
 ) -> None:
     """Show the folder RESULT of `slanted run`, or run on the pair LEFT RIGHT and show that.
 
+    Of BATCH, the folder of a `slanted batch`, one pair is shown; --pair chooses it.
     The page has the image, disparity, boundary labels, segments, planes, confidence and, with
     ground truth, the error, beside the point cloud and the mesh in 3D; sliders run inference again.
     Ctrl+C ends the server.
@@ -71,6 +77,7 @@ def command(
     from slanted.viewer.session import Session
 
     require_viewer()
+    target, others = _choose_pair(target, pair)
     truth = None
     if ground_truth is None:
         options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
@@ -89,12 +96,29 @@ def command(
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+            if others:
+                say(others)
             if browser:
                 # The call may wait until the browser ends; the server must not.
                 Thread(target=webbrowser.open, args=(to_open,), daemon=True).start()
 
         keys = Keys() if token else None
         serve(session, listening, keys=keys, host=host, others=allow_host, announce=announce)
+
+
+def _choose_pair(target: tuple[Path, ...], name: str | None) -> tuple[tuple[Path, ...], str]:
+    """Return the folder of a pair in place of that of its batch, and a line on the other pairs."""
+    from slanted.batch.summary import MOST_NAMED, find_result, find_results, is_batch
+
+    if len(target) != 1 or not is_batch(target[0]):
+        options.refuse_without("the folder of a batch", {"--pair": name})
+        return target, ""
+    if name is not None:
+        return (find_result(target[0], name),), ""
+    (first, place), *others = find_results(target[0]).items()
+    more = ", …" if len(others) > MOST_NAMED else ""
+    some = ", ".join(other for other, _ in others[:MOST_NAMED]) + more
+    return (place,), f"it is the pair {first}; --pair shows another: {some}" if others else ""
 
 
 def _open(

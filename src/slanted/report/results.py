@@ -144,7 +144,7 @@ def _summary(pages: Sequence[_Page]) -> list[str]:
         row += [f"{share:.1f}" for share in shares]
         row += [f"{summary['matched_percent']:.1f}", rounded_up(summary["gap_percent"], 2)]
         row.append(f"{summary['seconds']['total']:.1f}")
-        rows.append([*row, *(_score(r, errors) for r in known)])
+        rows.append([*row, *(score_text(r, errors) for r in known)])
     guide = GUIDE + (ERROR_GUIDE if known else "") + (TRUST_GUIDE if "AUC-all" in known else "")
     return [
         html.heading("Summary", 2, "summary"),
@@ -154,7 +154,7 @@ def _summary(pages: Sequence[_Page]) -> list[str]:
     ]
 
 
-def _score(rule: str, errors: dict[str, float]) -> str:
+def score_text(rule: str, errors: dict[str, float]) -> str:
     """Return a metric as text; empty if it is not known."""
     return f"{errors[rule]:.{4 if rule == 'AUC-all' else 2}f}" if rule in errors else ""
 
@@ -199,7 +199,7 @@ def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
         f"seconds: {stages}",
     ]
     if errors:
-        known = {name: _score(rule, errors) for rule, name in ERRORS.items() if rule in errors}
+        known = {name: score_text(rule, errors) for rule, name in ERRORS.items() if rule in errors}
         scores = ", ".join(f"{name} {score}" for name, score in known.items())
         facts.append(f"errors: {scores}")
     return facts
