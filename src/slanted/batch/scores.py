@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.batch.ground_truth import TruthFolder, read_truth
+from slanted.batch.summary import find_results
 from slanted.errors import FileError, InputError
 from slanted.evaluation.scores import mean_scores, score
 from slanted.io.names import TRUTH
@@ -48,6 +49,20 @@ class Measure:
             return score_result(result, truth, seen, self.least)
         except InputError as error:
             raise FileError(place, str(error)) from error
+
+
+def measure_of(
+    batch: Path,
+    truth: Path | None,
+    scale: float | None = None,
+    *,
+    noc: Path | None = None,
+    least: float | None = None,
+) -> Measure:
+    """Return what the results of a batch are measured by; `truth` and `noc` are folders."""
+    names = list(find_results(batch)) if truth is not None or noc is not None else []
+    all_pixels = None if truth is None else TruthFolder(truth, names, scale)
+    return Measure(all_pixels, None if noc is None else TruthFolder(noc, names, scale), least)
 
 
 def own_truth(place: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:

@@ -92,8 +92,9 @@ def command(
     counts["calibrated"] = sum(pair.calibration is not None for pair in pairs)
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}
     line = f"{tally.done} done, {tally.skipped} done before, {tally.failed} failed"
-    line += f"; {counts['calibrated']} are calibrated" if counts["calibrated"] else ""
-    line += f" in {tally.seconds:.1f} s; see {output / SUMMARY_TABLE}"
+    line += f" in {tally.seconds:.1f} s"
+    line += f"; {counts['calibrated']} have a calibration" if counts["calibrated"] else ""
+    line += f"; see {output / SUMMARY_TABLE}"
     report.outcome(data, [line])
     if tally.failed:
         sys.exit(1)

@@ -129,13 +129,13 @@ class Given:
 
 def _evaluate_files(given: Given, report: Report) -> dict[str, Any]:
     """Score a disparity map, the folder of a result or that of a batch."""
-    from slanted.batch.scores import score_results
+    from slanted.batch.scores import measure_of, score_results
     from slanted.batch.summary import find_results, is_batch
 
     least = options.given_threshold(given.settings)
     if is_batch(given.what):
         options.refuse_without("one map", {"--confidence": given.confidence})
-        measure = options.measure_of(given.what, given.truth, given.scale, given.noc, least)
+        measure = measure_of(given.what, given.truth, given.scale, noc=given.noc, least=least)
         scores = score_results(find_results(given.what), measure, report.progress)
         return {"batch": str(given.what), **scores}
     score_one = _score_result if given.what.is_dir() else _score_map

@@ -19,7 +19,6 @@ from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
 if TYPE_CHECKING:
-    from slanted.batch.scores import Measure
     from slanted.images import Image
     from slanted.io import Calibration
 
@@ -259,23 +258,6 @@ def check_file(output: Path, suffix: str) -> None:
         raise click.UsageError(f"--output: expected a name that ends in {suffix}, got {output}")
     if output.is_dir():
         raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
-
-
-def measure_of(
-    batch: Path,
-    truth: Path | None,
-    scale: float | None,
-    noc: Path | None = None,
-    least: float | None = None,
-) -> Measure:
-    """Return what the results of a batch are measured by; `truth` and `noc` are folders."""
-    from slanted.batch.ground_truth import TruthFolder
-    from slanted.batch.scores import Measure
-    from slanted.batch.summary import find_results
-
-    names = list(find_results(batch)) if truth is not None or noc is not None else []
-    all_pixels = None if truth is None else TruthFolder(truth, names, scale)
-    return Measure(all_pixels, None if noc is None else TruthFolder(noc, names, scale), least)
 
 
 def given_threshold(settings: Settings) -> float | None:

@@ -36,6 +36,7 @@ def command(
     network, so it can be mailed or kept as an artefact of CI. For the folder of a `slanted batch`
     it is one table with a row for each pair, and with its errors if there is ground truth.
     """
+    from slanted.batch.scores import measure_of
     from slanted.batch.summary import is_batch
     from slanted.io import read_bytes, read_disparity, write_bytes
     from slanted.io.info_records import is_page
@@ -73,7 +74,7 @@ def command(
 
     with report:
         if batch:
-            measure = options.measure_of(results[0], next(iter(truths), None), ground_truth_scale)
+            measure = measure_of(results[0], next(iter(truths), None), ground_truth_scale)
             text, shown = build_index(
                 results[0], output.parent, title or TITLE, report.progress, measure
             )
