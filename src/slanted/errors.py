@@ -56,11 +56,21 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + "s" * (count != 1)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt one most likely stands for, None if there is none."""
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return the known name that a misspelt one most likely stands for, None if there is none.
+
+    Names less alike than the `cutoff`, from 0 to 1, are not near.
+    """
     import difflib
 
-    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)), None)
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=cutoff)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
+    """Return the end of a sentence about an unknown name: the `nearest` one, if any."""
+    near = nearest(name, known, cutoff)
+    hint = f"did you mean {near}?" if near else otherwise
+    return hint and f"; {hint}"
 
 
 class InputError(SlantedError, ValueError):

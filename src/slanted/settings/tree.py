@@ -188,16 +188,30 @@ def preset_names() -> tuple[str, ...]:
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
     """Return a message that there is no such setting, with the likely intended one."""
+    return f"{path}: unknown setting{_nearest(path, known, '`slanted settings` lists all')}"
+
+
+def _unknown_table(path: str) -> str:
+    """Return a message that there is no such table of settings, with the likely intended one."""
+    tables = sorted({leaf.section for leaf in leaves(Settings())} - {""})
+    expected = f"expected one of {', '.join(tables)}"
+    return f"{path}: unknown table of settings{_nearest(path, tables, expected)}"
+
+
+def _nearest(path: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a hint at the nearest setting or table."""
     near = nearest_setting(path, known)
-    hint = f"; did you mean {near}?" if near else "; `slanted settings` lists all"
-    return f"{path}: unknown setting{hint}"
+    return f"; did you mean {near}?" if near else f"; {otherwise}"
 
 
 def nearest_setting(path: str, known: Iterable[str]) -> str | None:
-    """Return the setting that a misspelt path, or a name without its section, stands for."""
-    paths = sorted(known)
-    named = [each for each in paths if each.rpartition(".")[2] == path]
-    return named[0] if named else nearest(path, paths)
+    """Return the setting that a misspelt path, or a name without its section, stands for.
+
+    A right name in a wrong section is nearer than a similar name in the same.
+    """
+    paths, name = sorted(known), path.rpartition(".")[2]
+    same = [each for each in paths if each.rpartition(".")[2] == name]
+    return nearest(path, same or paths, 0 if same else 0.5)
 
 
 def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
@@ -225,6 +239,8 @@ def _by_path(
             inner = getattr(inner, name, None) if isinstance(inner, Section) else None
         path = prefix + key
         if not isinstance(inner, Section):
+            if isinstance(value, Mapping) and not hasattr(section, key):
+                raise SettingsError(_unknown_table(path))
             yield path, value
         elif isinstance(value, Mapping):
             yield from _by_path(inner, value, path + ".")
