@@ -46,8 +46,8 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
         if len(rows) > MOST_PAIRS:
             raise FileError(
                 file,
-                f"expected at most {MOST_PAIRS} pairs, which is all that a page can show, got more; read "
-                f"{SUMMARY_TABLE} instead, or make batches of fewer pairs",
+                f"expected at most {MOST_PAIRS} pairs, which is all that a page can show, got more;"
+                f" read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
             )
         if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
             return rows
