@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from slanted.batch.pairs import MOST_PAIRS, output_folder
+from slanted.batch.pairs import output_folder
 from slanted.errors import FileError, did_you_mean
 from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
@@ -14,6 +14,8 @@ from slanted.io.tables import text_lines
 from slanted.io.texts import load_json
 from slanted.output.result_data import only_inside
 
+MOST_PAIRS = 20_000
+"""Rows of a summary that are read; no browser shows more, and they take memory."""
 MOST_NAMED = 5
 """Pairs that a message names."""
 
@@ -23,13 +25,13 @@ def is_batch(folder: Path) -> bool:
     return (folder / BATCH_MARKER).is_file()
 
 
-def read_summary(folder: Path, most: int = MOST_PAIRS) -> list[dict[str, Any]]:
+def read_summary(folder: Path) -> list[dict[str, Any]]:
     """Return the rows of a batch's summary.
 
     Raises
     ------
     FileError
-        If the summary is damaged, has more than `most` pairs, or is missing because the batch has
+        If the summary is damaged, has more than `MOST_PAIRS`, or is missing because the batch has
         not ended.
     """
     file = folder / SUMMARY_LINES
@@ -40,12 +42,12 @@ def read_summary(folder: Path, most: int = MOST_PAIRS) -> list[dict[str, Any]]:
         )
     only_inside(folder, SUMMARY_LINES)
     try:
-        rows = [load_json(line) for line in islice(text_lines(read_bytes(file)), most + 1)]
-        if len(rows) > most:
+        rows = [load_json(line) for line in islice(text_lines(read_bytes(file)), MOST_PAIRS + 1)]
+        if len(rows) > MOST_PAIRS:
             raise FileError(
                 file,
-                f"expected at most {most} pairs, which is all that can be shown, got more; read "
-                f"{SUMMARY_TABLE} instead, or make batches of fewer pairs",
+                f"expected at most {MOST_PAIRS} pairs, which is all that a page can show, got more;"
+                f" read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
             )
         if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
             return rows

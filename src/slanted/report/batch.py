@@ -26,8 +26,6 @@ PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
 """Largest width of a pair's picture, in pixels."""
-MOST_PAIRS = 20_000
-"""Rows of a page; no browser shows more."""
 NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
            "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
            "seconds": "{:.1f}"}  # fmt: skip
@@ -46,7 +44,7 @@ def build_index(
     Links are relative to `beside`, the folder that the page is written to. `progress` is called
     with the name of each pair. With a `measure`, pairs that have ground truth show their errors.
     """
-    rows = read_summary(folder, MOST_PAIRS)
+    rows = read_summary(folder)
     done = sum(row["status"] == "done" for row in rows)
     try:
         places = [_place(folder, row["name"]) for row in rows]
