@@ -234,7 +234,7 @@ def tutorial() -> None:
             [
                 (colour_disparity(result.disparity, low, high), "disparity"),
                 (colour_planes(result.regions, result.planes), planes_legend()),
-                (paint_labels(names["left"], result.regions, result.labels), labels_legend()),
+                (paint_labels(result.left, result.regions, result.labels), labels_legend()),
             ],
             columns=3,
         )

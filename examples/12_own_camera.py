@@ -81,18 +81,17 @@ calibration.write("P2", P2)
 calibration.release()
 
 # 4. Disparity, planes and labels: slanted run left.png right.png --calib calib.yml -o by-hand
-left, right = (slanted.read_image(folder / f"{side}.png") for side in ("left", "right"))
-cameras = slanted.read_calibration(folder / "calib.yml")
-result = slanted.estimate(left, right)
-result.save(folder / "result", left, right)
+pair = folder / "left.png", folder / "right.png"
+result = slanted.estimate(*pair, calibration=folder / "calib.yml")
+result.save(folder / "result")
 offset = result.rectification.vertical_offset if result.rectification else float("nan")
 print(f"rows of the rectified pair are {offset:.2f} px off, in the median")
 
 # 5. The mesh: slanted export by-hand
-source = Exportable(result, left, cameras)
+source = Exportable(result, result.left, result.calibration)
 for name in ("mesh.glb", "mesh.ply", "cloud.ply"):
     for file, data in export(name, source).items():
         (folder / file).write_bytes(data)
-depth = cameras.depth(result.disparity)
+depth = result.depth()
 print(f"depths from {np.nanmin(depth):.2f} to {np.nanmax(depth):.2f} m, in the median "
       f"{np.nanmedian(depth):.2f}; the mesh is mesh.glb")  # fmt: skip

@@ -128,13 +128,16 @@ def read_batch_record(file: Path) -> None:
 
 
 def read_as_batch_summary(folder: Path, data: bytes) -> None:
-    """Make the page of a batch whose summary is the input."""
+    """Make the page of a batch whose summary is the input, and look for its results."""
+    from slanted.batch.summary import find_results
     from slanted.report.batch import build_index
 
     place = folder / "batch"
-    place.mkdir(exist_ok=True)
+    (place / "a/b").mkdir(parents=True, exist_ok=True)
+    (place / "a/b/run.json").touch()
     (place / "summary.jsonl").write_bytes(data)
     build_index(place, folder, "title", lambda name: None)
+    find_results(place)
 
 
 def read_log(file: Path) -> Any:

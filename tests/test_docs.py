@@ -5,6 +5,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +61,35 @@ def test_the_tutorial_writes_over_nothing_that_its_program_made():
     assert made
     assert written
     assert not set(made) & set(written)
+
+
+def test_the_python_page_runs(monkeypatch, tmp_path, capsys):
+    """All its blocks in a row, beside a pair and a calibration of the names that it uses."""
+    import slanted
+    from slanted.synthetic import make_scene
+
+    pytest.importorskip("PIL")
+    monkeypatch.chdir(tmp_path)
+    scene = make_scene(160, 120, seed=6)
+    slanted.write_image("left.png", scene.left)
+    slanted.write_image("right.png", scene.right)
+    camera = "cam0=[150 0 79.5; 0 150 59.5; 0 0 1]\ndoffs=0\nbaseline=100\n"
+    (tmp_path / "calib.txt").write_text(camera)
+    page = (ROOT / "docs/python.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 8
+    names = {}
+    for block in blocks:
+        exec(compile(block, "python.md", "exec"), names)
+    said = capsys.readouterr().out
+    shown = re.search(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+    assert [line[:12] for line in said.splitlines()[1:]] == [
+        line[:12] for line in shown.splitlines()
+    ]
+    for comment in re.findall(r"print\(error\)  # (.+)", page):
+        assert comment in said
+    np.testing.assert_array_equal(names["sixteenths"], np.rint(names["disparity"] * 16))
+    assert names["again"].calibration.baseline_meters == 0.1
 
 
 @pytest.mark.parametrize("command", COMMANDS)

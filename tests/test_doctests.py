@@ -51,6 +51,6 @@ def test_public_names_have_an_example(name):
     assert "Examples\n--------\n" in (getdoc(named(name)) or "")
 
 
-@pytest.mark.parametrize("method", ["save", "load"])
-def test_results_show_how_they_are_kept(method):
+@pytest.mark.parametrize("method", ["save", "load", "calibrated", "depth", "points", "mesh"])
+def test_results_show_how_they_are_used(method):
     assert "Examples\n--------\n" in getdoc(getattr(slanted.Result, method))

@@ -1,6 +1,8 @@
 """Every program under examples/ runs, says what its page says, and gives what it promises."""
 
+import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,6 +73,8 @@ def test_own_segments(run):
 def test_settings(run):
     names, said = run("04_settings.py")
     assert names["result"].settings.segmentation.count == 200
+    assert names["same"].disparity.tobytes() == names["result"].disparity.tobytes()
+    assert names["brief"].settings.segmentation.count == 200
     assert "did you mean segmentation.count?" in said
 
 
@@ -85,7 +89,7 @@ def test_cloud_and_mesh(run, tmp_path):
     trimesh = pytest.importorskip("trimesh")
     names, _ = run("06_cloud_and_mesh.py")
     mesh = trimesh.load(tmp_path / "mesh.ply")
-    assert len(mesh.faces) == len(names["mesh"].faces)
+    assert len(mesh.faces) == len(names["faces"])
     assert mesh.bounds[0][2] == pytest.approx(names["depth"].min(), rel=0.05)
     assert (tmp_path / "mesh.glb").stat().st_size > 10_000
 
@@ -124,7 +128,7 @@ def test_own_camera(run, tmp_path):
     cameras = names["virtual_cameras"] = sys.modules["virtual_cameras"]
     true_baseline = float(np.linalg.norm(cameras.RIGHT.position - cameras.LEFT.position))
     assert names["baseline"] == pytest.approx(true_baseline, rel=0.01)
-    assert names["cameras"].baseline_meters == pytest.approx(true_baseline, rel=0.01)
+    assert names["result"].calibration.baseline_meters == pytest.approx(true_baseline, rel=0.01)
     for found, camera in (
         (names["matrix_left"], cameras.LEFT),
         (names["matrix_right"], cameras.RIGHT),
@@ -138,3 +142,40 @@ def test_own_camera(run, tmp_path):
     assert np.median(wall) == pytest.approx(3.0, rel=0.02)
     assert np.abs(wall / np.median(wall) - 1).max() < 0.06
     assert (tmp_path / "own-camera" / "mesh.glb").stat().st_size > 10_000
+
+
+def test_typed(run):
+    _, said = run("13_typed.py")
+    assert "320×240 pixels" in said
+    assert "did you mean fast?" in said
+
+
+def test_types_are_strict_for_users(tmp_path):
+    """Against the installed package, without this project's own settings of mypy."""
+    pytest.importorskip("mypy")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import slanted\n"
+        "slanted.estimate('l.png', 'r.png', max_disparity='many')\n"
+        "slanted.estimate('l.png', 'r.png', chanels='bgr')\n"
+        "slanted.estimate(3, 'r.png')\n"
+        "slanted.Result.load('out').depth().no_such\n"
+    )
+    # Where slanted is not installed but on the path, mypy must be told, too.
+    environment = {**os.environ, "MYPYPATH": os.environ.get("PYTHONPATH", "")}
+    options = ["--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, EXAMPLES / "13_typed.py", wrong],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+    )  # fmt: skip
+    faults = [line for line in done.stdout.splitlines() if "error:" in line]
+    assert [line.partition(": error")[0] for line in faults] == [
+        f"wrong.py:{line}" for line in (2, 3, 4, 5)
+    ], done.stdout + done.stderr
+
+
+def test_in_place_of_sgbm(run):
+    names, said = run("14_in_place_of_sgbm.py")
+    assert names["wrong"]["slanted"] < names["wrong"]["SGBM"]
+    assert 0.01 < names["holes"].mean() < 0.9
+    assert "slanted: 100 % known" in said

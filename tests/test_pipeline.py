@@ -158,14 +158,6 @@ def test_given_segments_replace_ours(scene):
         slanted.estimate(scene.left, scene.right, segments=scene.segments[1:])
 
 
-def test_an_object_for_those_used_to_opencv(scene):
-    settings = slanted.Settings(seed=3)
-    found = slanted.Matcher(settings).compute(scene.left, scene.right)
-    assert found.settings == settings
-    expected = slanted.estimate(scene.left, scene.right, settings)
-    np.testing.assert_array_equal(found.disparity, expected.disparity)
-
-
 def test_public_names_are_there_and_stay_functions():
     for name in slanted.__all__:
         assert getattr(slanted, name) is not None
@@ -325,7 +317,12 @@ def test_iterations_can_be_watched_and_repeated_from_the_matches():
     np.testing.assert_array_equal(seen[-1].labels, result.labels)
     assert seen[-1].regions is result.regions
 
+    cameras = slanted.Calibration(100.0, 100.0, 9.0, 9.0, 0.1)  # far from the centre, said once
+    with pytest.warns(slanted.SlantedWarning, match="principal point"):
+        result = result.calibrated(cameras)
     again = reestimate(result, scene.left, scene.right, settings)
+    assert again.calibration is cameras
+    np.testing.assert_array_equal(again.left, scene.left)
     repeated = reestimate(again, scene.left, scene.right, settings)
     np.testing.assert_array_equal(repeated.planes, again.planes)
     np.testing.assert_array_equal(repeated.disparity, again.disparity)

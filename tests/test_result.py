@@ -1,6 +1,7 @@
 """Results on disk: saved, loaded, refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,8 +56,22 @@ def test_what_is_loaded_is_what_was_saved(result, tmp_path):
     np.testing.assert_array_equal(again.boundary_owners(), result.boundary_owners())
     names = {file.name for file in (tmp_path / "one").iterdir()}
     assert {"boundaries.png", "result.npz", "run.json", "segments_colour.png"} <= names
-    again.save(tmp_path / "two")
+    replace(again, left=None).save(tmp_path / "two")
     assert not (tmp_path / "two" / "boundaries.png").exists()  # needs the left image
+    assert Result.load(tmp_path / "two").left is None
+
+
+def test_a_result_keeps_its_pair_and_cameras(result, tmp_path):
+    cameras = slanted.Calibration(100.0, 100.0, 79.5, 59.5, 0.1, image_size=(160, 120))
+    result.calibrated(cameras).save(tmp_path)
+    again = Result.load(tmp_path)
+    np.testing.assert_array_equal(again.left, SCENE.left)
+    np.testing.assert_array_equal(again.right, SCENE.right)
+    assert again.calibration == cameras
+    np.testing.assert_array_equal(again.depth(), np.load(tmp_path / "depth.npy"))
+    (tmp_path / "left.png").write_bytes(b"no image")
+    with pytest.raises(FileError, match=r"left\.png"):
+        Result.load(tmp_path)
 
 
 def test_a_large_result_of_a_blank_wall_is_read(monkeypatch, tmp_path):

@@ -13,7 +13,8 @@ from .io import (
     write_image as write_image,
 )
 from .matching import register_matcher as register_matcher
-from .pipeline import Matcher as Matcher, estimate as estimate
+from .opencv.stereo import StereoSlanted as StereoSlanted
+from .pipeline import estimate as estimate
 from .output.pixel_flag import PixelFlag as PixelFlag
 from .result import Result as Result
 from .settings import Settings as Settings

@@ -3,6 +3,8 @@
 Imports take a third of a second, and Ctrl-C during them must not print where they were. So before
 anything is imported, it is made to end the process at once; when the command begins, it raises
 KeyboardInterrupt again. (Catching that would not do: an import may turn it into another exception.)
+When the command has ended, Ctrl-C ends the process at once again: libraries that clean up would
+print a traceback.
 """
 
 import os
@@ -15,7 +17,13 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     from slanted.cli import main as run
 
-    run(begin=_begin)
+    try:
+        run(begin=_begin)
+    except KeyboardInterrupt:  # as the command ends
+        _leave()
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _leave)
 
 
 def _leave(*_: object) -> None:

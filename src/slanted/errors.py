@@ -6,6 +6,7 @@ to do. The command line prints it and exits with code 2; the library never print
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_MESSAGE = 1000
@@ -55,6 +56,23 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + "s" * (count != 1)
 
 
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return the known name that a misspelt one most likely stands for, None if there is none.
+
+    Names less alike than the `cutoff`, from 0 to 1, are not near.
+    """
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=cutoff)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
+    """Return the end of a sentence about an unknown name: the `nearest` one, if any."""
+    near = nearest(name, known, cutoff)
+    hint = f"did you mean {near}?" if near else otherwise
+    return hint and f"; {hint}"
+
+
 class InputError(SlantedError, ValueError):
     """An argument or array cannot be used.
 
@@ -65,6 +83,10 @@ class InputError(SlantedError, ValueError):
     Traceback (most recent call last):
     slanted.errors.InputError: baseline_meters: expected a finite number above 0, got -0.5
     """
+
+
+class ArgumentError(InputError, TypeError):
+    """A function has no argument of that name."""
 
 
 class SettingsError(InputError):

@@ -7,26 +7,35 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slanted.result import Result
-from slanted.settings import Settings
+from slanted.settings import Settings, SettingsLike, settings_from_user
+from slanted.settings.given import names_arguments
 from slanted.stages import InitialMatches, PairRun, Progress, prepare
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.images.given import Channels, ImageLike
     from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
+    from slanted.io.calibration_files import CalibrationLike
     from slanted.model.evidence import Evidence
     from slanted.model.user_potential import Potential
     from slanted.regions.structure import Regions
     from slanted.runtime.workers import Backend
 
 
+@names_arguments
 def estimate(
-    left: Any,
-    right: Any,
-    settings: Settings | None = None,
+    left: ImageLike,
+    right: ImageLike,
+    settings: SettingsLike | None = None,
     *,
+    preset: str | None = None,
+    min_disparity: int | None = None,
+    max_disparity: int | None = None,
+    calibration: CalibrationLike | None = None,
+    channels: Channels = "rgb",
     disparity: Any = None,
     valid: Any = None,
     segments: Any = None,
@@ -42,9 +51,22 @@ def estimate(
     Parameters
     ----------
     left, right
-        Images of equal size: (H, W) grey or (H, W, 3) RGB, uint8 or uint16.
+        Images of equal size: paths, Pillow images, or arrays and what NumPy can make one of, such
+        as tensors. Arrays are (H, W), (H, W, C) or (C, H, W) with C of 1, 3 or 4, and alpha is
+        dropped. They are uint8, uint16 or float; floats must lie on the scale 0 … 1 or 0 … 255,
+        the same for both, and become uint8.
     settings
-        All parameters; by default the preset ``default``.
+        Settings that differ from the preset, by name, as ``{"segmentation.count": 500}``; or a
+        TOML file of them; or a `Settings`, which has them all.
+    preset
+        The preset to start from: ``fast``, ``default``, ``best``, ``paper`` or ``paper+``.
+    min_disparity, max_disparity
+        The range to search in pixels, as the settings ``matching.min_disparity`` and
+        ``matching.max_disparity``; by default it starts at 0 and its end is found.
+    calibration
+        The cameras, or the path of their file (see `read_calibration`), for depth and lengths.
+    channels
+        The order of colours in arrays: ``"rgb"``, or ``"bgr"`` as ``cv2.imread`` returns them.
     disparity
         Your own initial disparity, (H, W) pixels with NaN for unknown, instead of the matcher's.
     valid
@@ -65,7 +87,7 @@ def estimate(
         Called with a `slanted.inference.outcome.Snapshot` before and after every outer iteration;
         raising an error ends the run.
     names
-        What errors and warnings call the images, such as their files.
+        What errors and warnings call images that are not files.
 
     Returns
     -------
@@ -75,7 +97,9 @@ def estimate(
     Raises
     ------
     slanted.errors.InputError
-        If an image, the disparity or the range cannot be used.
+        If an image, the disparity, the range or another argument cannot be used.
+    slanted.errors.FileError
+        If a file cannot be read.
 
     References
     ----------
@@ -87,13 +111,21 @@ def estimate(
     >>> import slanted
     >>> from slanted.synthetic import make_scene
     >>> scene = make_scene(96, 64, segments=40, seed=1)
-    >>> result = slanted.estimate(scene.left, scene.right)
+    >>> slanted.write_image("left.png", scene.left)
+    >>> slanted.write_image("right.png", scene.right)
+    >>> result = slanted.estimate("left.png", "right.png", preset="fast", max_disparity=48)
     >>> result.disparity.shape
     (64, 96)
     >>> result.energy >= result.bound
     True
+    >>> floats = scene.left / 255, scene.right / 255
+    >>> again = slanted.estimate(*floats, {"matching.max_disparity": 48}, preset="fast")
+    >>> bool((again.disparity == result.disparity).all())
+    True
     """
-    with prepare(left, right, settings, progress, names, backend) as pair:
+    ends = {"matching.min_disparity": min_disparity, "matching.max_disparity": max_disparity}
+    chosen = settings_from_user(settings, preset, ends)
+    with prepare(left, right, chosen, progress, names, backend, calibration, channels) as pair:
         run = replace(pair, potential=potential, previous_frame=previous_frame, watch=watch)
         run, look = run.first_look(with_range=disparity is None)
         matches = run.match(look) if disparity is None else run.take(look, disparity, valid)
@@ -147,7 +179,8 @@ def reestimate(
         result.matched, result.pixel_weights, *found, doubts=result.doubts, finer=result.finer
     )
     with prepare(left, right, settings, progress) as pair:
-        run = replace(pair, potential=potential, watch=watch).straightened(result.rectification)
+        run = replace(pair, potential=potential, watch=watch, calibration=result.calibration)
+        run = run.straightened(result.rectification)
         return explain(run, matches, segments)
 
 
@@ -224,6 +257,9 @@ def explain(
         sky=sky,
         doubts=matches.doubts,
         finer=matches.finer,
+        left=run.given[0],
+        right=run.given[1],
+        calibration=run.calibration,
     )
 
 
@@ -269,32 +305,3 @@ def draw_maps(
 def _without_rims(settings: Settings) -> Settings:
     """Leave out the rims, for which the largest images have no memory left."""
     return replace(settings, refinement=replace(settings.refinement, rim_width=0))
-
-
-class Matcher:
-    """The pipeline as an object, for those used to OpenCV's matchers.
-
-    Parameters
-    ----------
-    settings
-        All parameters; by default the preset ``default``.
-
-    Examples
-    --------
-    >>> import slanted
-    >>> from slanted.synthetic import make_scene
-    >>> scene = make_scene(96, 64, segments=40, seed=1)
-    >>> matcher = slanted.Matcher(slanted.Settings.preset("fast"))
-    >>> matcher.compute(scene.left, scene.right).disparity.shape
-    (64, 96)
-    """
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
-
-    def compute(self, left: Any, right: Any) -> Result:
-        """Estimate one pair; see `estimate`.
-
-        Unlike OpenCV's, the disparity is in pixels, not sixteenths, and has no holes.
-        """
-        return estimate(left, right, self.settings)

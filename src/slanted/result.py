@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from slanted.output.result_fields import ResultData
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.images.given import ImageLike
     from slanted.inference.previous_frame import PreviousFrame
+    from slanted.io.calibration_files import CalibrationLike
+    from slanted.output.export import Cloud, Exportable, Surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,10 @@ class Result(ResultData):
         What speaks against the result as a whole, a sentence each; empty for a good pair.
     finer
         How many times finer than the image the grid was on which it was matched.
+    left, right
+        The pair as it was given, as grey or RGB; None if it was saved without.
+    calibration
+        The cameras; None if they are not known.
 
     Examples
     --------
@@ -66,7 +74,13 @@ class Result(ResultData):
     >>> scene = make_scene(96, 64, segments=40, seed=1)
     >>> result = slanted.estimate(scene.left, scene.right, segments=scene.segments)
     >>> result
-    <Result of 96×64 pixels, 40 segments>
+    Result of 96×64 pixels, 40 segments
+      disparity   ... px (searched 0 to ...)
+      boundaries  ... % coplanar, ... % hinge, ... % occlusion
+      matched     ... % of the pixels
+      confidence  median ..., ... % of the pixels below ...
+      energy      ..., at most ... % above the best choice
+      time        ... s
     >>> len(result.planes) == result.regions.count
     True
     >>> len(result.labels) == len(result.regions.edges)
@@ -112,35 +126,185 @@ class Result(ResultData):
         owner = np.where(label == BoundaryLabel.LEFT_OCCLUSION, left, owner)
         return np.where(label == BoundaryLabel.RIGHT_OCCLUSION, right, owner)
 
-    def save(self, folder: Path | str, left: Any = None, right: Any = None) -> None:
-        """Write the result to a folder; see ``docs/result.md`` for its files.
-
-        Parameters
-        ----------
-        folder
-            The folder; files of an earlier result in it are replaced.
-        left
-            The left image, for pictures; without it the pictures that need it are left out.
-        right
-            The right image, kept for the viewer, which needs it to run inference again.
+    def calibrated(self, calibration: CalibrationLike) -> Result:
+        """Return the same result with the cameras given, as a `Calibration` or its file.
 
         Examples
         --------
         >>> import slanted
         >>> from slanted.synthetic import make_scene
         >>> scene = make_scene(96, 64, segments=40, seed=1)
-        >>> slanted.estimate(scene.left, scene.right).save("out", scene.left)
+        >>> cameras = slanted.Calibration(100.0, 100.0, 47.5, 31.5, baseline_meters=0.1)
+        >>> slanted.estimate(scene.left, scene.right).calibrated(cameras).depth().shape
+        (64, 96)
+        """
+        from slanted.io.calibration_files import calibration_from_user
+
+        height, width = self.disparity.shape
+        return replace(self, calibration=calibration_from_user(calibration, (height, width)))
+
+    def depth(self, min_confidence: float | None = None) -> NDArray[np.float32]:
+        """Return the (H, W) depth in metres: NaN where it is unknown, infinite in the sky.
+
+        Parameters
+        ----------
+        min_confidence
+            Pixels below this confidence are unknown; by default the setting ``confidence.min``.
+
+        Raises
+        ------
+        InputError
+            If the cameras are not known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> cameras = slanted.Calibration(100.0, 100.0, 47.5, 31.5, baseline_meters=0.1)
+        >>> result = slanted.estimate(scene.left, scene.right, calibration=cameras)
+        >>> bool(np.nanmax(abs(result.depth() - 100 * 0.1 / result.disparity)) < 1e-5)
+        True
+        """
+        from slanted.errors import InputError
+        from slanted.output.export import depth_map
+
+        if self.calibration is None:
+            raise InputError(
+                "depth: expected a calibrated pair, got one without calibration; give calibration= "
+                "to estimate, or use result.calibrated(…).depth()"
+            )
+        return depth_map(self, self.calibration, min_confidence)
+
+    def points(self, min_confidence: float | None = None) -> Cloud:
+        """Return positions (N, 3) and colours (N, 3) of the pixels that have a depth.
+
+        X is right, Y down, Z forward; in metres, or without a calibration in baselines, for cameras
+        as wide as 53°. The sky is left out, and so are pixels below `min_confidence`.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> positions, colours = slanted.estimate(scene.left, scene.right).points()
+        >>> positions.shape == colours.shape, positions.dtype, colours.dtype
+        (True, dtype('float32'), dtype('uint8'))
+        """
+        return self._exportable(min_confidence).cloud()
+
+    def mesh(self, min_confidence: float | None = None) -> Surface:
+        """Return vertices (V, 3), triangles (F, 3) and colours (V, 3) of the planes.
+
+        Surfaces are joined where they continue and cut where they end; see
+        `slanted.output.mesh`. Units are those of `points`.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> vertices, faces, colours = slanted.estimate(scene.left, scene.right).mesh()
+        >>> int(faces.max()) < len(vertices) == len(colours)
+        True
+        """
+        return self._exportable(min_confidence).surface()
+
+    def to_open3d(
+        self, kind: Literal["points", "mesh"] = "points", min_confidence: float | None = None
+    ) -> Any:
+        """Return the points or the mesh as an object of Open3D, which must be installed.
+
+        Raises
+        ------
+        slanted.errors.MissingExtraError
+            If Open3D is not installed.
+        """
+        from slanted.output.other_libraries import open3d_of
+
+        return open3d_of(self._exportable(min_confidence), kind)
+
+    def to_rerun(
+        self, entity: str = "slanted", recording: Any = None, min_confidence: float | None = None
+    ) -> None:
+        """Log image, disparity, confidence, depth, points and mesh to Rerun.
+
+        Parameters
+        ----------
+        entity
+            The path below which everything is logged.
+        recording
+            The recording to log to; by default the one that ``rerun.init`` started.
+        min_confidence
+            As for `points`.
+
+        Raises
+        ------
+        slanted.errors.MissingExtraError
+            If Rerun is not installed.
+        """
+        from slanted.output.other_libraries import log_to_rerun
+
+        log_to_rerun(self._exportable(min_confidence), entity, recording)
+
+    def show(self) -> None:
+        """Show pictures and figures: below the cell of a notebook, elsewhere in the browser.
+
+        Raises
+        ------
+        InputError
+            If there is no screen.
+        """
+        from slanted.output.card import show
+
+        show(self)
+
+    def _exportable(self, min_confidence: float | None) -> Exportable:
+        from slanted.output.export import Exportable
+
+        return Exportable(self, self.left, self.calibration, min_confidence)
+
+    def save(
+        self,
+        folder: PathLike[str] | str,
+        left: ImageLike | None = None,
+        right: ImageLike | None = None,
+    ) -> None:
+        """Write the result to a folder; see ``docs/result.md`` for its files.
+
+        The pair is written with it, for pictures and for the viewer, which needs it to run
+        inference again, and so are depth and a point cloud if the cameras are known.
+
+        Parameters
+        ----------
+        folder
+            The folder; files of an earlier result in it are replaced.
+        left, right
+            Images to write in place of the pair that it was made of.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> from slanted.synthetic import make_scene
+        >>> scene = make_scene(96, 64, segments=40, seed=1)
+        >>> slanted.estimate(scene.left, scene.right).save("out")
         >>> slanted.read_disparity("out/disparity.pfm").shape
         (64, 96)
         """
+        from slanted.images.checks import check_image
         from slanted.output.folder import whole_folder, write_result
 
+        views = [
+            None if given is None else check_image(name, given)
+            for name, given in (("left", left), ("right", right))
+        ]
         with whole_folder(Path(folder), fsync=self.settings.fsync) as staging:
-            write_result(staging, self, left, right=right)
+            write_result(staging, self, views[0], right=views[1])
 
     @classmethod
-    def load(cls, folder: Path | str) -> Result:
-        """Read a result that `save` wrote.
+    def load(cls, folder: PathLike[str] | str) -> Result:
+        """Read a result that `save` wrote, with its pair and calibration.
 
         Examples
         --------
@@ -164,5 +328,12 @@ class Result(ResultData):
         return summarise(self)
 
     def __repr__(self) -> str:
-        height, width = self.disparity.shape
-        return f"<Result of {width}×{height} pixels, {self.regions.count} segments>"
+        from slanted.output.card import text_card
+
+        return text_card(self)
+
+    def _repr_html_(self) -> str:
+        """Return pictures and figures, which notebooks show."""
+        from slanted.output.card import html_card
+
+        return html_card(self)

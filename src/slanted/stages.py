@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from slanted.confidence.forest import Forest
     from slanted.confidence.weights import Weights
     from slanted.images import GreyPair, Image
+    from slanted.images.given import Channels
     from slanted.inference.outcome import Inference, Watch
     from slanted.inference.previous_frame import PreviousFrame
+    from slanted.io import Calibration
+    from slanted.io.calibration_files import CalibrationLike
     from slanted.matching import DisparityRange, Matches
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.evidence import Evidence, Judgement
@@ -107,6 +110,9 @@ class PairRun:
     """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
+    given: tuple[Image | None, Image | None] = (None, None)
+    """The pair before it was brightened, calmed and straightened, for the result."""
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if self.tiled is not None and self.potential is not None:
@@ -334,17 +340,24 @@ def prepare(
     progress: Progress | None,
     names: tuple[str, str] = ("left", "right"),
     backend: Backend | None = None,
+    calibration: CalibrationLike | None = None,
+    channels: Channels = "rgb",
 ) -> Iterator[PairRun]:
     """Check a pair, read the trees that judge it, and limit the threads while its stages run."""
     from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
     from slanted.images.colour import brightened
+    from slanted.images.given import names_of
+    from slanted.io.calibration_files import calibration_from_user
     from slanted.matching.noise import calmed
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    checked = check_pair(left, right, names)
+    names = names_of(left, right, names)
+    checked = check_pair(left, right, names, channels)
+    if calibration is not None:
+        calibration = calibration_from_user(calibration, checked[0].shape[:2])
     left, right = brightened(*checked)
     is_dark = left is not checked[0]
     left, right, matching = calmed(left, right, settings.matching)
@@ -356,4 +369,6 @@ def prepare(
             match_trees=None if trees is None else trees.matches,
             pixel_trees=trees,
             is_dark=is_dark,
+            given=checked,
+            calibration=calibration,
         )

@@ -166,6 +166,13 @@ def test_manifest(tmp_path):
     ]
 
 
+def test_a_manifest_may_name_calibrations(tmp_path):
+    (tmp_path / "pairs.csv").write_text("calib,left,right\nc/d.txt,a.png,b.png\n,e.png,f.png\n")
+    first, second = find_pairs(tmp_path / "pairs.csv")
+    assert (first.name, first.calibration_file) == ("a", tmp_path / "c/d.txt")
+    assert second.calibration_file is None
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,4 +1,7 @@
-"""Bad input: one sentence, exit code 2, nothing written. One row a case."""
+"""Bad input: one sentence, exit code 2, nothing written. One row a case.
+
+The doors of Python, such as arrays and images of Pillow, have their rows in ``test_calls.py``.
+"""
 
 import struct
 
@@ -102,6 +105,8 @@ CASES = {
     "unknown choice": ([*RUN, "--matching.method", "magic"], "matching.method: expected one of"),
     "setting out of range": ([*RUN, "--set", "threads=0"], "threads: expected a whole number"),
     "unknown preset": ([*RUN, "--preset", "quick"], "preset: expected one of best, default, fast, paper"),
+    "preset misspelt": ([*RUN, "--preset", "fasst"], "got 'fasst'; did you mean fast?"),
+    "setting without its section": ([*RUN, "--set", "count=300"], "count: unknown setting; did you mean segmentation.count?"),
     "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: expected a file"),
     "settings file broken": ([*RUN, "--settings", "broken.toml"], "broken.toml: expected settings"),
     "settings file unknown": ([*RUN, "--settings", "settings.toml"], "settings.toml: matching.metod"),

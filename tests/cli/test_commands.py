@@ -13,6 +13,7 @@ from slanted.cli import main
 from slanted.cli.demo import _note
 from slanted.cli.options import load_calibration
 from slanted.errors import FileError, SlantedWarning
+from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.io import read_disparity, read_image
 from slanted.output.folder import whole_folder
@@ -200,7 +201,13 @@ def test_without_a_terminal_progress_is_plain_lines_on_stderr(pair, capsys):
     run("run", "left.png", "right.png")
     out, err = capsys.readouterr()
     assert err.splitlines() == STAGES
-    assert "total" in out
+    labels = [line.split("  ")[0] for line in out.splitlines()]
+    assert labels == [
+        *("size", "disparity", "matched", "segments", "boundaries", "confidence", "energy"),
+        *("time", "wrote"),
+    ]
+    assert "360×240 px" in out
+    assert " % above the optimum over the last particles" in out
     assert "\x1b" not in out + err
 
 
@@ -277,16 +284,32 @@ def sure_estimate(*arguments, **named):
 def test_run_says_how_sure_it_is(pair, capsys, monkeypatch):
     run("run", "left.png", "right.png", "-o", "plain")
     if not (pair / "plain/confidence.npy").exists():
-        assert "median confidence" not in capsys.readouterr().out
+        assert "median" not in capsys.readouterr().out
     monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
     run("run", "left.png", "right.png", "-o", "out")
     said = capsys.readouterr().out
-    assert "median confidence 0.50, 50.0 % of the pixels low\n" in said
+    assert "confidence  median 0.50, 50.0 % of the pixels low\n" in said
     run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
     assert "50.0 % of the pixels low, 25.0 % left out\n" in capsys.readouterr().out
     assert np.isnan(read_disparity(pair / "out/disparity.pfm")).mean() == pytest.approx(0.25)
     run("info", "out")
     assert "confidence_median: 0.5" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_maps_that_a_png_cannot_hold_are_named_as_left_out(pair, capsys, monkeypatch):
+    def far_off(*arguments, **named):
+        result = sure_estimate(*arguments, **named)
+        result.disparity[:, :60] = 300  # where the confidence is low
+        return result
+
+    monkeypatch.setattr("slanted.pipeline.estimate", far_off)
+    run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
+    out = capsys.readouterr().out
+    assert "left out    disparity_filled.png: KITTI's format holds disparities from 0 to 256" in out
+    assert (pair / "out/disparity.png").exists()
+    assert not (pair / "out/disparity_filled.png").exists()
+    run("run", "left.png", "right.png", "-o", "out")
+    assert "left out    disparity.png: KITTI's" in capsys.readouterr().out
 
 
 def test_a_threshold_without_a_confidence_is_refused(pair, capsys, monkeypatch):
@@ -307,8 +330,48 @@ def test_evaluate_a_result_by_its_own_confidence(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["confidence"]["curve"][0]["error"] == pytest.approx(found["mean"]["D1-all"])
     assert found["confidence"]["AUC-all"] > 0.5  # the strip out of view is to the left
-    run("evaluate", str(tmp_path / "result"), truth, "--min-confidence", "0.9", "--json")
+    run("evaluate", str(tmp_path / "result"), truth, "--min-confidence", "0", "--json")
     assert json.loads(capsys.readouterr().out)["mean"] == found["mean"]
+
+
+@pytest.mark.parametrize("when", ["of the run", "of the evaluation"])
+def test_evaluate_a_result_without_what_a_threshold_leaves_out(tmp_path, capsys, when):
+    settings = Settings().with_text({"confidence.min": "0.75"} if when == "of the run" else {})
+    given = () if when == "of the run" else ("--min-confidence", "0.75")
+    result = sure_estimate(LEFT[:200], RIGHT[:200], settings)
+    result.save(tmp_path / "result")
+    folder, truth = str(tmp_path / "result"), str(tmp_path / "truth.npy")
+    np.save(truth, TRUTH[:200])
+    run("evaluate", folder, truth, "--json", *given)
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    sure = result.trusted_disparity(0.75)
+    judged = np.where(np.isfinite(sure), TRUTH[:200], np.nan)
+    assert mean["D1-all"] == evaluate(sure, TRUTH[:200])["D1-all"] > 70  # what is missing is wrong
+    assert mean["D1-kept"] == evaluate(sure, judged)["D1-all"] < 10
+    assert mean["density-kept"] == 100
+    run("evaluate", folder, truth, *given)
+    out = capsys.readouterr().out
+    assert "kept: the 25." in out
+    run("evaluate", folder, truth, "--min-confidence", "0", "--json")
+    dense = json.loads(capsys.readouterr().out)["mean"]
+    assert dense["density-all"] == 100
+    assert "D1-kept" not in dense
+
+
+def test_evaluate_a_dataset_and_a_map_with_a_threshold(kitti, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
+    dataset = ("evaluate", "kitti2015", str(kitti), "--limit", "1", "--json", "--quiet")
+    run(*dataset, "--min-confidence", "0.5")
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    assert mean["density-all"] < 60
+    assert mean["D1-kept"] < 10
+    maps = {"map": np.full((2, 4), 9), "truth": np.full((2, 4), 8), "sure": np.eye(2, 4)}
+    for name, values in maps.items():
+        np.save(tmp_path / f"{name}.npy", values.astype(np.float32))
+    files = [str(tmp_path / f"{name}.npy") for name in maps]
+    run("evaluate", *files[:2], "--confidence", files[2], "--min-confidence", "0.5", "--json")
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    assert (mean["density-all"], mean["out-2px-all"], mean["out-2px-kept"]) == (25, 75, 0)
 
 
 def test_evaluate_a_dataset_with_confidence(kitti, capsys, monkeypatch):
@@ -393,6 +456,11 @@ def test_info(pair, capsys):
     assert "360" in capsys.readouterr().out
     run("info", "left.png", "--json")
     assert json.loads(capsys.readouterr().out)
+    np.save("third.npy", np.full((8, 9), 1 / 3, np.float32))
+    run("info", "third.npy")
+    assert "lowest:          0.333333\n" in capsys.readouterr().out
+    run("info", "third.npy", "--json")
+    assert json.loads(capsys.readouterr().out)["lowest"] == float(np.float32(1 / 3))
     np.savez("a.npz", one=np.arange(3), **{"\x1b[2J": np.zeros(2)})
     run("info", "a.npz")
     lines = capsys.readouterr().out.splitlines()
@@ -430,7 +498,7 @@ def test_demo(tmp_path, capsys):
     run("demo", "-o", str(tmp_path / "demo"))
     out = capsys.readouterr().out
     assert "out-2px" in out
-    assert "total" in out
+    assert "energy" in out
     names = {p.name for p in (tmp_path / "demo").iterdir()}
     formats = {"disparity.pfm", "disparity.npy", "disparity.png"}
     assert names >= formats | {"disparity_colour.png", "error.png", "cloud.ply", "overview.png"}

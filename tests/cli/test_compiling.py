@@ -1,12 +1,13 @@
 """What commands say of compiling, and ``slanted warmup``."""
 
 import json
+import threading
 
 import cv2
 import numpy as np
 import pytest
 
-from slanted.cli import main, warmup
+from slanted.cli import main, progress, warmup
 from slanted.runtime import compilation
 from slanted.runtime.kernel_list import Specialisation, listed
 
@@ -44,6 +45,24 @@ def test_the_first_run_says_that_it_compiles_and_the_second_does_not(capfd):
     assert "compiling kernels, once: 2 of 2" in capfd.readouterr().err.splitlines()
     run(*MATCH, "-o", "again")
     assert "compiling" not in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_log_moves_on_while_a_kernel_takes_long(capfd, monkeypatch):
+    """One that takes until the third line of the log."""
+    told = threading.Semaphore(0)
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(Specialisation, "compile", lambda _: [told.acquire() for _ in range(3)])
+
+    class Watched(progress.Report):
+        def progress(self, text):
+            super().progress(text)
+            told.release()
+
+    progress.compile_listed(Watched(quiet=False, as_json=False))
+    lines = capfd.readouterr().err.splitlines()
+    assert set(lines) == {f"compiling kernels, once: {done} of 2" for done in range(3)}
+    assert lines.count("compiling kernels, once: 0 of 2") >= 3
 
 
 @pytest.mark.usefixtures("cold")

@@ -15,6 +15,8 @@ import pytest
 from slanted.cli import COMMANDS, main
 from slanted.cli.batch_table import BatchTable
 from slanted.cli.progress import Report
+from slanted.cli.steps import Steps
+from slanted.cli.terminal import say_rows
 from slanted.synthetic import make_scene
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +128,7 @@ def test_odd_names_do_not_reach_live_displays(monkeypatch, capsys):
     monkeypatch.setattr("slanted.cli.progress.is_watched", lambda: True)
     with Report(quiet=False, as_json=False) as report:
         report.progress(f"reading {ODD}")
-        shown = report._status.status
+        (shown,) = report._steps.lines()
     assert "[/nothing]" in shown.plain
     assert is_harmless(shown.plain)
     record = {"name": ODD, "outcome": "failed", "error": ODD}
@@ -140,6 +142,56 @@ def test_odd_names_do_not_reach_live_displays(monkeypatch, capsys):
     assert is_harmless(table._table(Tally()).plain)
     assert len(table._table(Tally()).plain.splitlines()) == 3
     capsys.readouterr()
+
+
+def test_steps_that_have_ended_stay_in_sight_with_their_times():
+    steps = Steps(listed=True)
+    for text in ("matching", "compiling: 1 of 9", "compiling: 2 of 9", ODD):
+        steps.begin(text)
+    said = [line.plain for line in steps.lines()]
+    assert [re.sub(r"  \d+\.\d\d s$", "", line) for line in said[:-1]] == [
+        *("  starting", "  matching", "  compiling: 2 of 9"),
+    ]
+    assert all(map(is_harmless, said))
+    for number in range(100):
+        steps.begin(str(number))
+    assert len(steps.lines()) < 24  # a terminal is not higher
+
+
+ROWS = [("size", [("3×4 px", "")]), ("files", [(ODD, "bold"), (" there", "")])]
+
+
+def test_tables_are_lines_without_a_terminal(capsys):
+    say_rows(ROWS)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    first, second = out.splitlines()
+    assert first == "size   3×4 px"
+    assert second.startswith("files  a\\x1b[31mred")
+    assert second.endswith(" there")
+
+
+@UNIX
+def test_tables_are_in_colours_on_a_terminal():
+    """And odd names are escaped there, too."""
+    import pty
+
+    script = (
+        "import os; os.environ.pop('NO_COLOR', None); os.environ['TERM'] = 'xterm'\n"
+        "from slanted.cli.terminal import say_rows\n"
+        f"say_rows({ROWS!r})\n"
+    )
+    main_end, other_end = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
+    subprocess.run([sys.executable, "-c", script], stdout=other_end, check=True, env=environment)
+    os.close(other_end)
+    out = os.read(main_end, 100_000).decode()
+    os.close(main_end)
+    assert "\x1b[1m" in out
+    plain = re.sub(r"\x1b\[[\d;]*m", "", out).replace("\r\n", "\n")
+    assert plain.splitlines()[0].rstrip() == "size   3×4 px"
+    assert "a\\x1b[31mred" in plain
+    assert is_harmless(plain)
 
 
 WITH_OUTPUT = [
@@ -200,6 +252,27 @@ def test_ctrl_c_during_imports_is_quiet(tmp_path, module):
     assert done.stderr.strip() == "slanted: interrupted"
     assert done.returncode == 130
     assert done.stdout == ""
+
+
+@UNIX
+def test_ctrl_c_while_libraries_clean_up_is_quiet(tmp_path):
+    """As multiprocessing does after a batch: it joins its processes at the exit."""
+    script = """
+import atexit, os, signal, sys
+def clean_up():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000000): pass  # the signal is taken between two steps
+atexit.register(clean_up)
+sys.argv = ["slanted", "settings"]
+from slanted.__main__ import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.stderr == "slanted: interrupted\n"
+    assert done.returncode == 130
+    assert "[matching]" in done.stdout  # what was told before stays told
 
 
 @UNIX

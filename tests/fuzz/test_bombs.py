@@ -15,13 +15,13 @@ from fuzz import bombs
 from fuzz.measured import bounded, measure, measure_file
 from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs
+from slanted.batch.summary import MOST_PAIRS, read_summary
 from slanted.errors import FileError
 from slanted.evaluation.metrics import evaluate
 from slanted.io import describe, read_bytes, read_calibration, read_disparity, read_image
 from slanted.io.image_header import ImageHeader, check_unpacked
 from slanted.io.tables import table_rows
 from slanted.io.texts import load_json, read_toml
-from slanted.report.batch import MOST_PAIRS, read_summary
 from slanted.result_folder import open_result
 from slanted.settings import Settings
 

@@ -13,9 +13,9 @@ GREY = np.zeros((20, 30), np.uint8)
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ([[1, 2]], GREY, "left: expected a NumPy array, got list"),
-        (GREY, GREY.astype(np.float32), "right: expected a grey"),
-        (np.zeros((20, 30, 4), np.uint8), GREY, "left: expected a grey"),
+        ([[1, 2]], GREY, "left: expected a path, a Pillow image or an array, got list"),
+        (GREY, GREY.astype(np.int64), "right: expected an image of type uint8, uint16 or float"),
+        (np.zeros((20, 30, 5), np.uint8), GREY, "left: expected an image of shape"),
         (np.zeros((4, 30), np.uint8), GREY, "left: expected at least 8×8 pixels, got 30×4"),
         (GREY, np.zeros((20, 31), np.uint8), "right: expected the size of the left image, 30×20"),
         (GREY, GREY.astype(np.uint16), "right: expected the bit depth"),

@@ -34,7 +34,7 @@ FAST = {
     "segmentation.count": "24",
     "refinement.rounds": "0",
     "inference.iterations": "1",
-    "matching.max_disparity": "32",
+    "matching.max_disparity": "64",
     "learning.workers": "1",
     "threads": "1",
 }

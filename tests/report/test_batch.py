@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from slanted.batch.records import row_of, write_summary
+from slanted.batch.summary import read_summary
 from slanted.cli import main
 from slanted.errors import FileError
 from slanted.io import write_image
-from slanted.report.batch import build_index, read_summary
+from slanted.report.batch import build_index
 
 DONE = {"name": "day/1 & 2", "status": "done", "width": 30, "height": 20, "segments": 1234,
         "energy": 5678.4, "gap_percent": 0.125, "seconds": {"total": 1.25},
@@ -78,8 +79,8 @@ def test_the_command(batch, tmp_path, capsys):
     assert outcome["pairs"] == ["day/1 & 2", "lost"]
     assert outcome["bytes"] == page.stat().st_size
     page.unlink()
-    assert run("report", batch, "-o", page, "--ground-truth", "t.pfm") == 2
-    assert "means nothing without the folder of one result" in capsys.readouterr().err
+    assert run("report", batch, "-o", page, "--ground-truth", tmp_path) == 2
+    assert "expected a batch with results, but no pair is done" in capsys.readouterr().err
     (batch / "summary.jsonl").unlink()
     assert run("report", batch, "-o", page) == 2
     assert "a batch: expected a batch that has ended" in capsys.readouterr().err

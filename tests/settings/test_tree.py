@@ -72,6 +72,20 @@ def test_a_file_is_laid_over_its_base(tmp_path):
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
+        (
+            {"matchng": {"method": "sgbm"}},
+            "matchng: unknown table of settings; did you mean matching?",
+        ),
+        (
+            {"inference": {"weights": {}}},
+            "inference.weights: unknown table of settings; did you mean model.weights?",
+        ),
+        ({"qqq": {"a": 1}}, "qqq: unknown table of settings; expected one of confidence, "),
+        ({"threads": {"a": 1}}, "threads: expected a whole number"),
+        (
+            {"matching": {"count": 5}},
+            "matching.count: unknown setting; did you mean segmentation.count?",
+        ),
         ({"sead": 1}, "sead: unknown setting; did you mean seed?"),
         (
             {"matching": {"metod": "x"}},

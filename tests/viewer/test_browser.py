@@ -326,6 +326,19 @@ def test_a_slider_runs_again_and_its_iterations_can_be_stepped_through(page):
     calm(page)
 
 
+def test_a_typed_number_runs_after_enter(page):
+    page.uncheck("#live")  # which is about sliders only
+    box = page.locator("#slider-segmentation-count-exact")
+    before = int(page.locator("#job").get_attribute("data-run"))
+    box.fill("40")
+    expect(page.locator(".slider.changed")).to_have_count(1)  # typing alone starts nothing
+    box.press("Enter")
+    finish(page, before + 1, "done")
+    expect(page.locator(".slider.changed")).to_have_count(0)
+    assert box.input_value() == "40"
+    calm(page)
+
+
 def test_tabs_may_be_reloaded_and_closed_while_others_go_on(context, address):
     first, second = open_page(context, address), open_page(context, address)
     first.fill("#slider-segmentation-count-exact", "30")

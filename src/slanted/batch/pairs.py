@@ -7,13 +7,16 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from slanted.errors import FileError
 from slanted.io.names import ARRAYS, BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
+
+if TYPE_CHECKING:
+    from slanted.io import Calibration
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 FOLDERS = (
@@ -35,7 +38,8 @@ LAYOUTS = (
 )
 RESERVED = ("failures", SUMMARY_TABLE, SUMMARY_LINES, BATCH_MARKER)
 """Names in the output folder that no pair may have."""
-COLUMNS = ("left", "right", "name")
+COLUMNS = ("left", "right", "name", "calib")
+"""Columns of a manifest; the last two may be missing."""
 LARGEST_MANIFEST = 2**26
 """Bytes."""
 MOST_PAIRS = 2**18
@@ -55,6 +59,10 @@ class Pair:
     left: Path
     right: Path
     """The images. If the right one does not exist, the pair is recorded as failed."""
+    calibration_file: Path | None = None
+    """Its calibration file, if the manifest names one."""
+    calibration: Calibration | None = None
+    """Its calibration, which adds depth and a point cloud; see `slanted.batch.calibrations`."""
 
     def frame(self) -> tuple[str, int] | None:
         """Return the sequence of the left file and its frame number, if its name has a number."""
@@ -72,8 +80,8 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
     Parameters
     ----------
     source
-        A folder, or a CSV file with a header ``left,right`` and an optional ``name``; its paths
-        are relative to the folder of the file.
+        A folder, or a CSV file with a header ``left,right`` and, optionally, ``name`` and
+        ``calib``; its paths are relative to the folder of the file.
     output
         A folder to leave out.
 
@@ -236,7 +244,7 @@ def _apart(pairs: Iterable[Pair]) -> Iterator[Pair]:
     outer = {str(above) for pair in pairs for above in PurePosixPath(pair.name).parents}
     for pair in pairs:
         name = f"{pair.name}/{pair.left.stem}" if pair.name in outer else pair.name
-        yield Pair(name, pair.left, pair.right)
+        yield replace(pair, name=name)
 
 
 def _read_manifest(path: Path) -> list[Pair]:
@@ -251,11 +259,12 @@ def _read_manifest(path: Path) -> list[Pair]:
     rows = csv.DictReader(io.StringIO(text), strict=True, skipinitialspace=True)
     try:
         columns = [column.strip() for column in rows.fieldnames or ()]
-        if sorted(columns) not in (sorted(COLUMNS[:2]), sorted(COLUMNS)):
+        needed = set(COLUMNS[:2])
+        if len(set(columns)) < len(columns) or not needed <= set(columns) <= set(COLUMNS):
             raise FileError(
                 path,
-                "expected a CSV manifest whose first line is left,right or left,right,name, got "
-                f"{','.join(columns)[:80]!r}",
+                "expected a CSV manifest whose first line is left,right or these with name and "
+                f"calib, got {','.join(columns)[:80]!r}",
             )
         rows.fieldnames = columns
         pairs = [_from_row(path, rows.line_num, row) for row in islice(rows, MOST_PAIRS + 1)]
@@ -271,13 +280,20 @@ def _read_manifest(path: Path) -> list[Pair]:
 
 
 def _from_row(path: Path, line: int, row: dict[str, str | None]) -> Pair:
-    left, right = (row.get("left") or "").strip(), (row.get("right") or "").strip()
+    left, right = (row["left"] or "").strip(), (row["right"] or "").strip()
+    calibration = (row.get("calib") or "").strip()
     if not left or not right or None in row:
-        raise FileError(path, f"line {line}: expected two files, and a name if the header has one")
-    if "\0" in left + right:
+        raise FileError(
+            path, f"line {line}: expected two files, and a name and calib if the header has them"
+        )
+    if "\0" in left + right + calibration:
         raise FileError(path, f"line {line}: expected names of files, got one with a null byte")
-    return Pair((row.get("name") or "").strip() or Path(left).stem, path.parent / left,
-                path.parent / right)  # fmt: skip
+    return Pair(
+        (row.get("name") or "").strip() or Path(left).stem,
+        path.parent / left,
+        path.parent / right,
+        path.parent / calibration if calibration else None,
+    )
 
 
 def check_names(source: Path | str, pairs: Iterable[Pair]) -> None:

@@ -22,6 +22,7 @@ from slanted.io.replacement import complete_replacement, own_folder, replaced_fi
 from slanted.io.texts import read_json_object
 
 if TYPE_CHECKING:
+    from slanted.io import Calibration
     from slanted.settings import Settings
 
 FAILURES = "failures"
@@ -39,9 +40,13 @@ def settings_digest(settings: Settings) -> str:
     return digest(replace(settings, threads=None).identity())
 
 
-def inputs_digest(left: Path, right: Path, before: str = "") -> str:
-    """Return a digest of a pair's files and, in a sequence, of the previous frame."""
-    return digest(file_digest(left), file_digest(right), before)
+def inputs_digest(
+    left: Path, right: Path, before: str = "", calibration: Calibration | None = None
+) -> str:
+    """Return a digest of a pair's files, its calibration and, in a sequence, the previous frame."""
+    # Without a calibration it is the same as that of early versions.
+    cameras = [] if calibration is None else [repr(calibration)]
+    return digest(file_digest(left), file_digest(right), before, *cameras)
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:

@@ -195,6 +195,7 @@ class _Loop:
             self.settings,
             backend.threads,
             before,
+            pair.calibration,
         )
         self._tell(None)
         return self._jobs[name]

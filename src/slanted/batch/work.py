@@ -24,6 +24,7 @@ from slanted.runtime.versions import versions
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
+    from slanted.io import Calibration
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -47,6 +48,8 @@ class Job:
     """Threads that this worker may use."""
     before: str | None = None
     """In a sequence, the name of the previous frame if that succeeded."""
+    calibration: Calibration | None = None
+    """Adds depth and a point cloud."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ def run_job(job: Job) -> Outcome:
         folder = output_folder(job.output, job.name)
         before = None if job.before is None else output_folder(job.output, job.before)
         record["settings"] = records.settings_digest(job.settings)
-        record["inputs"] = records.inputs_digest(job.left, job.right, _identity(before))
+        record["inputs"] = records.inputs_digest(
+            job.left, job.right, _identity(before), job.calibration
+        )
         known = records.read_record(folder)
         asked = record["settings"], record["inputs"]
         if known is not None and records.is_same(known, folder, *asked):
@@ -114,7 +119,7 @@ def _compute(
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
     with records.published(job.output, folder, fsync=job.settings.fsync) as staging:
-        write_result(staging, kept, left, inputs=inputs, right=right)
+        write_result(staging, kept, left, job.calibration, inputs, right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
         record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
         record["warnings"] = messages

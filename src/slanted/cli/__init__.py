@@ -11,8 +11,9 @@ from typing import NoReturn, TextIO
 import click
 
 from slanted import __version__
+from slanted.cli.help import SuggestsNames
 from slanted.cli.terminal import note, open_standard_streams
-from slanted.errors import SlantedError, SlantedWarning
+from slanted.errors import SlantedError, SlantedWarning, did_you_mean
 
 COMMANDS = (
     *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn"),
@@ -21,7 +22,7 @@ COMMANDS = (
 """Their names, of one word or two."""
 
 
-class _Commands(click.Group):
+class _Commands(SuggestsNames, click.Group):
     """Loads the module of a command only when it is needed, so that ``--help`` stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -39,6 +40,9 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Take two words for a command if it has that name, as in ``learn confidence``."""
         words = 2 if " ".join(args[:2]) in COMMANDS else 1
+        if args[0] not in COMMANDS:
+            hint = did_you_mean(args[0], COMMANDS, "`slanted --help` lists all")
+            raise click.UsageError(f"No such command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, [" ".join(args[:words]), *args[words:]])
 
 

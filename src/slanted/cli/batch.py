@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-@click.command(name="batch", short_help="Estimate the disparity of many pairs.")
+@new_command(name="batch", short_help="Estimate the disparity of many pairs.")
 @click.argument("source", metavar="FOLDER|MANIFEST", type=options.PATH)
 @options.output("slanted-batch", "Folder for the summary and a folder for each pair.")
 @options.workers("Processes; by default one for each core, or fewer if memory is short. 1 works in "
                 "this process.")  # fmt: skip
 @options.scheduler("Dask scheduler whose workers are used instead")
-@click.option("--resume", is_flag=True,
-              help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
-@click.option("--sequence", is_flag=True,
-              help="The pairs are frames of a video, in the order of their numbers: the planes of "
-              "each frame are proposed to the next.")  # fmt: skip
+@option("--resume", is_flag=True,
+        help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
+@option("--sequence", is_flag=True,
+        help="The pairs are frames of a video, in the order of their numbers: the planes of "
+        "each frame are proposed to the next.")  # fmt: skip
+@options.calibration
+@option("--no-calib", is_flag=True, group=options.CALIBRATION,
+        help="Do not look for calibrations beside the pairs.")  # fmt: skip
 @options.settings
 @options.report
 def command(
@@ -36,14 +40,19 @@ def command(
     scheduler: str | None,
     resume: bool,
     sequence: bool,
+    no_calib: bool,
     report: Report,
+    **calibration_values: Any,
 ) -> None:
     """Estimate the disparity of many pairs.
 
     FOLDER holds pairs in one of the usual layouts; MANIFEST is a CSV file with the columns left,
-    right and, optionally, name. A pair that fails is recorded and the others go on; the exit code
-    is then 1. Ctrl-C ends the batch and keeps what is done.
+    right and, optionally, name and calib. Pairs with a calibration, from the options or beside
+    their images as in KITTI and Middlebury 2014, get depth and a point cloud. A pair that fails is
+    recorded and the others go on; the exit code is then 1. Ctrl-C ends the batch and keeps what is
+    done.
     """
+    from slanted.batch.calibrations import with_calibrations
     from slanted.batch.pairs import find_pairs
     from slanted.batch.records import count_kept
     from slanted.batch.run import run_batch
@@ -52,6 +61,11 @@ def command(
 
     options.refuse_both(workers, scheduler)
     pairs = find_pairs(source, output)
+    given = options.calibration_source(**calibration_values)
+    if no_calib and given is not None:
+        raise click.UsageError("--no-calib: means the opposite of a calibration; give one of them")
+    if not no_calib:
+        pairs = with_calibrations(pairs, given)
     if scheduler is None:
         with report:
             compile_kernels(report)  # otherwise each worker would compile them all
@@ -75,9 +89,12 @@ def command(
         raise
     counts = {"total": tally.total, "done": tally.done, "skipped": tally.skipped}
     counts["failed"] = tally.failed
+    counts["calibrated"] = sum(pair.calibration is not None for pair in pairs)
     data = {**counts, "seconds": tally.seconds, "workers": tally.workers, "output": str(output)}
     line = f"{tally.done} done, {tally.skipped} done before, {tally.failed} failed"
-    line += f" in {tally.seconds:.1f} s; see {output / SUMMARY_TABLE}"
+    line += f" in {tally.seconds:.1f} s"
+    line += f"; {counts['calibrated']} have a calibration" if counts["calibrated"] else ""
+    line += f"; see {output / SUMMARY_TABLE}"
     report.outcome(data, [line])
     if tally.failed:
         sys.exit(1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from slanted.cli import options
-from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table, table
+from slanted.cli.help import new_command
+from slanted.cli.progress import Report, compile_kernels, table
+from slanted.cli.result_table import file_rows, result_rows
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
@@ -20,7 +20,7 @@ FINE_ERRORS = (
 ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
 
-@click.command(name="demo", short_help="Run on a real pair, with errors and pictures.")
+@new_command(name="demo", short_help="Run on a real pair, with errors and pictures.")
 @options.output("slanted-demo", "Folder to write to.")
 @options.settings
 @options.report
@@ -55,7 +55,7 @@ def command(settings: Settings, output: Path, report: Report) -> None:
     from slanted.research.methods import compute_disparity
 
     check_result_folder(output)
-    with report:
+    with report.listing_steps():
         compile_kernels(report)
         result = estimate(left, right, settings, progress=report.progress)
         filled = interpolate_background(result.matched)
@@ -102,13 +102,9 @@ def command(settings: Settings, output: Path, report: Report) -> None:
         *table(("metric", *scores), rows),
         *_note(scores["slanted"], scores[f"{settings.matching.method} filled"]),
         "",
-        *energy_lines(summary),
-        "",
-        *seconds_table(result.seconds),
-        "",
-        f"wrote to {output}: {', '.join(files)}",
     ]
-    report.outcome({**summary, "errors": scores, "files": files}, lines)
+    told = [*result_rows(summary), *file_rows(output, files)]
+    report.outcome({**summary, "errors": scores, "files": files}, lines, told)
 
 
 def _note(slanted: dict[str, float], matches: dict[str, float]) -> list[str]:

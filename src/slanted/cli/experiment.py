@@ -9,25 +9,26 @@ from pathlib import Path
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels
 from slanted.errors import InputError
 from slanted.research.experiments.catalogue import MODULES, run_experiment
 
 
-@click.command(name="experiment", short_help="Make the paper's tables and figures, and more.")
+@new_command(name="experiment", short_help="Make the paper's tables and figures, and more.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...",
                 type=click.Choice([*MODULES, "all"]))  # fmt: skip
-@click.option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
-              help="A dataset (kitti2015, middlebury) and its folder. Repeatable. By default "
-              "those in the folder that the environment variable SLANTED_DATA names."
-              )  # fmt: skip
-@click.option("--results", multiple=True, metavar="NAME:PATH",
-              help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as "
-              "the row NAME of the comparison. Repeatable.")  # fmt: skip
+@option("--data", "datasets", multiple=True, metavar="DATASET:PATH",
+        help="A dataset (kitti2015, middlebury) and its folder. Repeatable. By default "
+        "those in the folder that the environment variable SLANTED_DATA names."
+        )  # fmt: skip
+@option("--results", multiple=True, metavar="NAME:PATH",
+        help="A folder of your own disparities, FRAME.pfm, .npy, .tif or .png (KITTI), as "
+        "the row NAME of the comparison. Repeatable.")  # fmt: skip
 @options.output("slanted-experiments", "Folder for pages, charts and measurements.")
-@click.option("--page", type=options.PATH, metavar="FILE.md",
-              help="Also write one Markdown page, with its pictures in a folder beside it."
-              )  # fmt: skip
+@option("--page", type=options.PATH, metavar="FILE.md",
+        help="Also write one Markdown page, with its pictures in a folder beside it."
+        )  # fmt: skip
 @options.limit("Use only the first N frames of each dataset.")
 @options.workers("Processes, of one thread each; by default as many as there are cores.")
 @options.report

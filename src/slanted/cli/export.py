@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
-from slanted.errors import MissingExtraError, SlantedWarning
+from slanted.errors import InputError, MissingExtraError, SlantedWarning, plural
 from slanted.io.names import EXPORTS
 
+if TYPE_CHECKING:
+    from slanted.io import Calibration
 
-@click.command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
+
+@new_command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
 @click.argument("result", type=options.PATH)
 @click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
-@options.output(None, "Folder to write to; by default the result's own.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
-              help="Leave out pixels with a lower confidence; by default as the run "
-              "did.")  # fmt: skip
+@options.output(None, "Folder to write to, with one for each pair of a batch; by default the "
+                "result's own.")  # fmt: skip
+@option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
+        help="Leave out pixels with a lower confidence; by default as the run "
+        "did.")  # fmt: skip
 @options.calibration
 @options.report
 def command(
@@ -33,45 +40,117 @@ def command(
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
-    cloud.ply has every pixel but the sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are
-    the planes as one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the
-    colours of the image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for
-    unknown and for the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx
-    and --baseline are given, otherwise in baselines. Meshes need slanted[viewer]; without it they
-    are left out, with a warning.
+    RESULT may be the folder of a `slanted batch`, all of whose pairs are exported. cloud.ply has
+    every pixel but the sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as
+    one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of the
+    image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for
+    the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline
+    are given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out,
+    with a warning.
     """
+    from slanted.batch.pairs import output_folder
+    from slanted.batch.summary import find_results, is_batch
+    from slanted.output.folder import check_folder
+
+    calibration = options.calibration_source(**calibration_values)
+    asked = Asked(names, min_confidence, calibration)
+    if output is not None:
+        check_folder(output)
+    if not is_batch(result):
+        with report:
+            done = _export(result, output or result, asked, report)
+        _warn(done)
+        report.outcome(done.data(), done.lines())
+        return
+    places = find_results(result)
+    every = {}
+    with report:
+        for number, (name, place) in enumerate(places.items(), 1):
+            folder = place if output is None else output_folder(output, name)
+            report.progress(f"{number}/{len(places)} {name}")
+            try:
+                every[name] = _export(place, folder, asked)
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+    for name, done in every.items():
+        _warn(done, f"{name}: ")
+    units = ", ".join(dict.fromkeys(done.unit for done in every.values()))
+    to = result if output is None else output
+    data = {"output": str(to), "pairs": {name: done.data() for name, done in every.items()}}
+    line = f"wrote {', '.join(next(iter(every.values())).files)} of {plural(len(every), 'pair')}"
+    report.outcome(data, [f"{line} to {to}, in {units}"])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked for: the files, by default all; a threshold; a calibration by size."""
+
+    names: tuple[str, ...]
+    min_confidence: float | None
+    calibration: Callable[[tuple[int, int]], Calibration] | None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written of one result, what was left out and why, and what to say about it."""
+
+    folder: Path
+    files: list[str]
+    left_out: dict[str, str]
+    unit: str
+    doubts: tuple[str, ...]
+    is_grey: bool
+
+    def data(self) -> dict[str, Any]:
+        """Return the outcome for ``--json``."""
+        data = {"files": self.files, "left_out": list(self.left_out), "output": str(self.folder)}
+        return {**data, "unit": self.unit}
+
+    def lines(self) -> list[str]:
+        """Return the outcome as lines."""
+        line = f"wrote {', '.join(self.files)} to {self.folder}, in {self.unit}"
+        grey = "the left image was not found: clouds and meshes are grey"
+        return [line, grey] if self.is_grey else [line]
+
+
+def _export(result: Path, folder: Path, asked: Asked, report: Report | None = None) -> Exported:
+    """Write the exports of one result to a folder."""
     from slanted.io import write_bytes
     from slanted.output.export import Exportable, export, export_names
     from slanted.output.folder import check_folder
     from slanted.result_folder import open_result
 
-    with report:
-        folder = result if output is None else output
-        check_folder(folder)
-        report.progress("reading")
-        opened = open_result(result)
-        given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
-        source = Exportable(opened.result, opened.left, given or opened.calibration, min_confidence)
-        files: dict[str, bytes] = {}
-        left_out: dict[str, str] = {}
-        for name in names or export_names(calibrated=source.calibration is not None):
-            report.progress(name)
-            try:
-                files |= export(name, source)
-            except MissingExtraError as error:
-                if names:
-                    raise MissingExtraError(f"{name}: {error}; nothing was written") from error
-                left_out[name] = str(error)
-        for name, content in files.items():
-            write_bytes(folder / name, content)
-    for why in dict.fromkeys(left_out.values()):
-        which = ", ".join(name for name, error in left_out.items() if error == why)
+    check_folder(folder)
+    progress = (lambda text: None) if report is None else report.progress
+    progress("reading")
+    opened = open_result(result)
+    calibration = opened.calibration
+    if asked.calibration is not None:
+        height, width = opened.result.disparity.shape
+        calibration = asked.calibration((height, width))
+    source = Exportable(opened.result, opened.left, calibration, asked.min_confidence)
+    files: dict[str, bytes] = {}
+    left_out: dict[str, str] = {}
+    for name in asked.names or export_names(calibrated=calibration is not None):
+        progress(name)
+        try:
+            files |= export(name, source)
+        except MissingExtraError as error:
+            if asked.names:
+                raise MissingExtraError(f"{name}: {error}; nothing was written") from error
+            left_out[name] = str(error)
+    for name, content in files.items():
+        write_bytes(folder / name, content)
+    return Exported(
+        folder, list(files), left_out, source.unit, opened.result.doubts, opened.left is None
+    )
+
+
+def _warn(done: Exported, start: str = "") -> None:
+    """Warn of what was left out, and of a doubtful result."""
+    for why in dict.fromkeys(done.left_out.values()):
+        which = ", ".join(name for name, error in done.left_out.items() if error == why)
         warnings.warn(f"{which}: left out; {why}", SlantedWarning, stacklevel=1)
-    if opened.result.doubts:
-        doubts = "; ".join(opened.result.doubts)
-        warnings.warn(f"the result is doubtful: {doubts}", SlantedWarning, stacklevel=1)
-    lines = [f"wrote {', '.join(files)} to {folder}, in {source.unit}"]
-    if opened.left is None:
-        lines.append("the left image was not found: clouds and meshes are grey")
-    data = {"files": list(files), "left_out": list(left_out), "output": str(folder)}
-    report.outcome({**data, "unit": source.unit}, lines)
+    if done.doubts:
+        doubts = "; ".join(done.doubts)
+        warnings.warn(f"{start}the result is doubtful: {doubts}", SlantedWarning, stacklevel=1)

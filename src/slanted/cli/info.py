@@ -7,15 +7,18 @@ from pathlib import Path
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command
 from slanted.cli.progress import Report
 from slanted.errors import one_line
 
 
-@click.command(name="info", short_help="Say what a file, or a result, is.")
+@new_command(name="info", short_help="Say what a file, or a result, is.")
 @click.argument("file", type=options.PATH)
 @options.json
 def command(file: Path, as_json: bool) -> None:
     """Print the format, size, range of values and likely meaning of FILE.
+
+    Numbers are rounded to six digits; --json has all of them.
 
     FILE may be any file that slanted reads or writes, or the folder of a result or of a batch.
     """
@@ -29,6 +32,18 @@ def command(file: Path, as_json: bool) -> None:
 def _lines(name: str, value: object) -> list[str]:
     """Return a line for a value, or for a group and each of its values."""
     if not isinstance(value, dict):
-        return [f"{name + ':':<16} {one_line(str(value))}"]
+        return [f"{name + ':':<16} {one_line(_text(value))}"]
     width = max(map(len, value), default=0)
-    return [f"{name}:", *(one_line(f"  {key:<{width}}  {text}") for key, text in value.items())]
+    inner = value.items()
+    return [f"{name}:", *(one_line(f"  {key:<{width}}  {_text(each)}") for key, each in inner)]
+
+
+def _text(value: object) -> str:
+    """Return a value as text; numbers to six digits, which ``--json`` has in full."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, tuple):
+        return " × ".join(map(_text, value))
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"

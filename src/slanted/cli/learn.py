@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import RecordedCommand, new_command, option
 from slanted.cli.progress import Report, table
 
 if TYPE_CHECKING:
@@ -20,14 +21,12 @@ SHORT = {f"--{name}": f"learning.{name}" for name in ("epsilon", "C", "loss")}
 """Further settings that have a short option."""
 
 
-@click.command(
-    name="learn", cls=options.RecordedCommand, short_help="Learn the weights from ground truth."
-)
+@new_command(name="learn", cls=RecordedCommand, short_help="Learn the weights from ground truth.")
 @click.argument("dataset", metavar="DATASET:PATH")
 @options.output("weights.toml", "File for the learned weights, for --settings.", "FILE")
 @options.split("train")
 @options.limit()
-@click.option("--restart", is_flag=True, help="Ignore the checkpoint of a run that was stopped.")
+@option("--restart", is_flag=True, help="Ignore the checkpoint of a run that was stopped.")
 @options.scheduler("Dask scheduler whose workers share the frames")
 @functools.partial(options.settings, more=SHORT)
 @options.report

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import MORE, new_command, option
 from slanted.cli.progress import Report, compile_kernels
 from slanted.settings import Settings, leaves
 
@@ -39,21 +40,22 @@ class Chosen:
         return f"{self.dataset}:{'+'.join(self.splits)}"
 
 
-@click.command(name="learn confidence", short_help="Learn which disparities to believe.")
+@new_command(name="learn confidence", short_help="Learn which disparities to believe.")
 @click.argument("datasets", metavar="DATASET:PATH[:SPLIT+SPLIT]...", nargs=-1, required=True)
 @options.output("confidence.json", "File for the learned trees, for confidence.model.", "FILE")
 @options.split("train")
 @options.limit("Use only the first N frames of each dataset.")
-@click.option("--trees", type=click.IntRange(1, 10_000), default=60, show_default=True,
-              metavar="N", help="Trees of matches; disparities get twice as many.")  # fmt: skip
-@click.option("--depth", type=click.IntRange(1, 8), default=5, show_default=True, metavar="N",
-              help="Questions on the way from the root of a tree to a leaf.")  # fmt: skip
-@click.option("--samples", type=click.IntRange(1), default=800_000, show_default=True, metavar="N",
-              help="Pixels of each dataset, spread evenly over its frames.")  # fmt: skip
-@click.option("--rule-pixels", type=click.FloatRange(0, 1000), default=3.0, show_default=True,
-              metavar="PX", help="A disparity is wrong if its error exceeds this,")  # fmt: skip
-@click.option("--rule-percent", type=click.FloatRange(0, 100), default=5.0, show_default=True,
-              metavar="P", help="and also this share of the true disparity.")  # fmt: skip
+@option("--trees", type=click.IntRange(1, 10_000), default=60, show_default=True, group=MORE,
+        metavar="N", help="Trees of matches; disparities get twice as many.")  # fmt: skip
+@option("--depth", type=click.IntRange(1, 8), default=5, show_default=True, metavar="N",
+        group=MORE, help="Questions on the way from the root of a tree to a leaf.")  # fmt: skip
+@option("--samples", type=click.IntRange(1), default=800_000, show_default=True, metavar="N",
+        group=MORE, help="Pixels of each dataset, spread evenly over its frames.")  # fmt: skip
+@option("--rule-pixels", type=click.FloatRange(0, 1000), default=3.0, show_default=True,
+        metavar="PX", group=MORE,
+        help="A disparity is wrong if its error exceeds this,")  # fmt: skip
+@option("--rule-percent", type=click.FloatRange(0, 100), default=5.0, show_default=True,
+        group=MORE, metavar="P", help="and also this share of the true disparity.")  # fmt: skip
 @options.settings
 @options.report
 def command(
@@ -80,9 +82,9 @@ def command(
     from slanted.runtime.threads import thread_limit
 
     options.check_file(output, ".json")
-    for option, number in (("--rule-pixels", rule_pixels), ("--rule-percent", rule_percent)):
+    for name, number in (("--rule-pixels", rule_pixels), ("--rule-percent", rule_percent)):
         if math.isnan(number):  # which a range of click does not refuse
-            raise click.UsageError(f"{option}: expected a number, got nan")
+            raise click.UsageError(f"{name}: expected a number, got nan")
     rule, growth = Rule(rule_pixels, rule_percent / 100), Growth(trees=trees, depth=depth)
     plan = Plan(rule, growth, samples, settings.seed)
     start = time.perf_counter()

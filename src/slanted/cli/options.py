@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import shlex
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from slanted.cli.help import FIRST, MORE, RecordedCommand, option
 from slanted.cli.progress import Report
-from slanted.errors import FileError, SlantedWarning
+from slanted.errors import FileError
 from slanted.settings import Settings, leaves
 from slanted.settings.renames import RENAMED
 
@@ -28,7 +29,9 @@ SHORT = {
     "--seed": "seed",
 }
 """Settings with an option of their own; every other one is reached by its dotted name."""
-ARGUMENTS = f"{__name__}.arguments"
+RARE = ("threads", "seed")
+"""Those of them that few need."""
+CALIBRATION = "Calibration, for depth and point clouds"
 Command = Callable[..., Any]
 
 
@@ -45,67 +48,59 @@ class _GivenPath(click.Path):
 PATH = _GivenPath(path_type=Path)
 
 
-class RecordedCommand(click.Command):
-    """A command that keeps its arguments as typed, for the files that it writes."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments, then parse them."""
-        ctx.meta[ARGUMENTS] = shlex.join(["slanted", self.name or "", *args])
-        return super().parse_args(ctx, args)
-
-
 def command_line() -> str:
     """Return the current command as it was typed; it must be a `RecordedCommand`."""
-    return str(click.get_current_context().meta[ARGUMENTS])
+    return str(click.get_current_context().meta[RecordedCommand.ARGUMENTS])
 
 
 def output(default: str | None, text: str, metavar: str = "DIR") -> Callable[..., Any]:
     """Return the option ``--output``."""
-    return click.option("-o", "--output", type=PATH, default=default, metavar=metavar,
-                        show_default=default is not None, help=text)  # fmt: skip
+    return option("-o", "--output", type=PATH, default=default, metavar=metavar,
+                  show_default=default is not None, help=text)  # fmt: skip
 
 
-def limit(text: str = "Use only the first N frames.") -> Callable[..., Any]:
+def limit(text: str = "Use only the first N frames.", group: str = FIRST) -> Callable[..., Any]:
     """Return the option ``--limit``."""
-    return click.option("--limit", type=click.IntRange(min=1), metavar="N", help=text)
+    return option("--limit", type=click.IntRange(min=1), metavar="N", group=group, help=text)
 
 
-def split(default: str | None = None) -> Callable[..., Any]:
+def split(default: str | None = None, group: str = FIRST) -> Callable[..., Any]:
     """Return the option ``--split``."""
-    return click.option("--split", default=default, show_default=default is not None,
-                        metavar="NAME", help="Split of the dataset, from its split.json; `all` "
-                        "for all frames.")  # fmt: skip
+    return option("--split", group=group, default=default, show_default=default is not None,
+                  metavar="NAME", help="Split of the dataset, from its split.json; `all` "
+                  "for all frames.")  # fmt: skip
 
 
-def scale(of: str) -> Callable[..., Any]:
+def scale(of: str, group: str = FIRST) -> Callable[..., Any]:
     """Return the option that scales an 8-bit disparity map given by another option."""
-    return click.option(f"{of}-scale", type=float, metavar="S",
-                        help=f"For an 8-bit {of}: pixels = value / S.")  # fmt: skip
+    return option(f"{of}-scale", type=float, metavar="S", group=group,
+                  help=f"For an 8-bit {of}: pixels = value / S.")  # fmt: skip
 
 
 def workers(text: str) -> Callable[..., Any]:
     """Return the option ``--workers``."""
-    return click.option("--workers", type=click.IntRange(min=1), metavar="N", help=text)
+    return option("--workers", type=click.IntRange(min=1), metavar="N", group=MORE, help=text)
 
 
 def scheduler(text: str) -> Callable[..., Any]:
     """Return the option ``--scheduler``."""
-    return click.option("--scheduler", metavar="ADDRESS", help=f"{text}, e.g. tcp://host:8786.")
+    return option("--scheduler", metavar="ADDRESS", group=MORE,
+                  help=f"{text}, e.g. tcp://host:8786.")  # fmt: skip
 
 
 def report(command: Command) -> Command:
     """Add ``--json`` and ``--quiet`` to a command, and pass it a ``report``."""
 
-    @functools.wraps(command)
+    @wraps(command)
     def with_report(quiet: bool, as_json: bool, **values: Any) -> Any:
         return command(report=Report(quiet=quiet, as_json=as_json), **values)
 
     return json(
-        click.option("--quiet", is_flag=True, help="Print only warnings and errors.")(with_report)
+        option("--quiet", is_flag=True, help="Print only warnings and errors.")(with_report)
     )
 
 
-json = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+json = option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 
 
 def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -> Command:
@@ -116,7 +111,7 @@ def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
 
-    @functools.wraps(command)
+    @wraps(command)
     def with_settings(
         preset: str,
         settings_file: Path | None,
@@ -136,22 +131,22 @@ def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -
     short = {path: [option] for option, path in {**SHORT, **more}.items()}
     decorated: Command = with_settings
     for path, described in reversed((known | old).items()):
-        names = [f"--{path.replace('_', '-')}", f"--{path}", *short.get(path, ())]
+        names = [*short.get(path, ()), f"--{path.replace('_', '-')}", f"--{path}"]
         metavar = "N" if described.kind is int else "VALUE"
-        decorated = click.option(
+        decorated = option(
             *dict.fromkeys(names), _parameter(path), metavar=metavar, help=described.doc,
-            hidden=path not in short,
+            hidden=path not in short, shown=names[0], group=MORE if path in RARE else FIRST,
         )(decorated)  # fmt: skip
     return _with_options(decorated, (
-        click.option("--preset", default="default", show_default=True, metavar="NAME",
-                     help="`fast` takes less time than `default`, `best` more for a lower energy; "
-                     "`paper` reproduces the publication, with far more errors."),
-        click.option("--settings", "settings_file", type=PATH, metavar="FILE",
-                     help="TOML file with settings that override the preset's."),
-        click.option("--set", "changes", multiple=True, metavar="KEY=VALUE",
-                     help="Change any setting; `slanted settings` lists them. Repeatable."),
-        click.option("--force", is_flag=True,
-                     help="Go on with a pair that is not rectified, swapped or of two scenes."),
+        option("--preset", default="default", show_default=True, metavar="NAME",
+               help="`fast` takes less time than `default`, `best` more for a lower energy; "
+               "`paper` reproduces the publication, with far more errors."),
+        option("--settings", "settings_file", type=PATH, metavar="FILE", group=MORE,
+               help="TOML file with settings that override the preset's."),
+        option("--set", "changes", multiple=True, metavar="KEY=VALUE", group=MORE,
+               help="Change any setting; `slanted settings` lists them. Repeatable."),
+        option("--force", is_flag=True, group=MORE,
+               help="Go on with a pair that is not rectified, swapped or of two scenes."),
     ))  # fmt: skip
 
 
@@ -161,23 +156,23 @@ def _parameter(path: str) -> str:
 
 def calibration(command: Command) -> Command:
     """Add the cameras' calibration to a command, as a file or as numbers."""
+    given = partial(option, group=CALIBRATION)
     return _with_options(command, (
-        click.option("--calib", type=PATH, metavar="FILE",
-                     help="Calibration file (KITTI, Middlebury 2014, ROS or OpenCV YAML): adds "
-                     "depth and a point cloud."),
-        click.option("--fx", type=float, metavar="PX", help="Focal length in pixels."),
-        click.option("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
-        click.option("--calib-right", type=PATH, metavar="FILE",
-                     help="The right camera's file, for ROS camera_info."),
-        click.option("--baseline-unit", type=float, metavar="M",
-                     help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
+        given("--calib", type=PATH, metavar="FILE",
+              help="Calibration file (KITTI, Middlebury 2014, ROS or OpenCV YAML)."),
+        given("--fx", type=float, metavar="PX", help="Focal length in pixels."),
+        given("--baseline", type=float, metavar="M", help="Baseline in metres, with --fx."),
+        given("--calib-right", type=PATH, metavar="FILE",
+              help="The right camera's file, for ROS camera_info."),
+        given("--baseline-unit", type=float, metavar="M",
+              help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
     ))  # fmt: skip
 
 
 def _with_options(command: Command, options: Sequence[Callable[..., Any]]) -> Command:
     """Add options to a command; ``--help`` lists them in this order."""
-    for option in reversed(options):
-        command = option(command)
+    for one in reversed(options):
+        command = one(command)
     return command
 
 
@@ -190,47 +185,47 @@ def assignments(option: str, texts: Iterable[str]) -> Iterable[tuple[str, str]]:
         yield key, value
 
 
-def load_calibration(
-    size: tuple[int, int],
+def calibration_source(
     *,
     calib: Path | None,
     calib_right: Path | None,
     baseline_unit: float | None,
     fx: float | None,
     baseline: float | None,
-) -> Calibration | None:
-    """Return the calibration of the options, or None; `size` is height and width."""
+) -> Callable[[tuple[int, int]], Calibration] | None:
+    """Return a function from (height, width) to the calibration of the options; None without."""
     from slanted.io import Calibration, read_calibration
+    from slanted.io.calibration_files import check_calibration
 
-    height, width = size
     if calib is not None:
         if fx is not None or baseline is not None:
             raise click.UsageError("--calib: give either a file or --fx and --baseline, not both")
         unit = 1.0 if baseline_unit is None else baseline_unit
-        calibration = read_calibration(calib, calib_right, baseline_unit_meters=unit)
-        if calibration.image_size not in (None, (width, height)):
-            across, down = calibration.image_size
-            raise FileError(
-                calib,
-                f"expected the calibration of images of {width}×{height} pixels, got that of "
-                f"{across}×{down}; scale it with the images, or give --fx and --baseline",
-            )
-        x, y = calibration.cx_pixels, calibration.cy_pixels
-        if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
-            warnings.warn(
-                f"{calib}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
-                f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
-                SlantedWarning,
-                stacklevel=2,
-            )
-        return calibration
+        read, file = read_calibration(calib, calib_right, baseline_unit_meters=unit), calib
+
+        def of_file(size: tuple[int, int]) -> Calibration:
+            return check_calibration(file, read, size)
+
+        return of_file
     refuse_without("--calib", {"--calib-right": calib_right, "--baseline-unit": baseline_unit})
     if fx is None and baseline is None:
         return None
     if fx is None or baseline is None:
         raise click.UsageError("--fx, --baseline: expected both, got one; give the other too")
     # Without a principal point, the centre of the image is the best guess.
-    return Calibration(fx, fx, (width - 1) / 2, (height - 1) / 2, baseline)
+    guess = Calibration(fx, fx, 0.0, 0.0, baseline)
+
+    def of_numbers(size: tuple[int, int]) -> Calibration:
+        height, width = size
+        return replace(guess, cx_pixels=(width - 1) / 2, cy_pixels=(height - 1) / 2)
+
+    return of_numbers
+
+
+def load_calibration(size: tuple[int, int], **values: Any) -> Calibration | None:
+    """Return the calibration of the options, or None; `size` is height and width."""
+    source = calibration_source(**values)
+    return None if source is None else source(size)
 
 
 def dataset_folder(
@@ -262,6 +257,13 @@ def check_file(output: Path, suffix: str) -> None:
         raise click.UsageError(f"--output: expected a name that ends in {suffix}, got {output}")
     if output.is_dir():
         raise click.UsageError(f"--output: expected a file, but {output} is a folder; add a name")
+
+
+def given_threshold(settings: Settings) -> float | None:
+    """Return the threshold of confidence that the user gave, even if it is 0; None without one."""
+    source = click.get_current_context().get_parameter_source(_parameter("confidence.min"))
+    is_given = source is ParameterSource.COMMANDLINE
+    return settings.confidence.min if is_given or settings.confidence.min > 0 else None
 
 
 def read_pair(left: Path, right: Path) -> tuple[tuple[Image, Image], tuple[str, str]]:

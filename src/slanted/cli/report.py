@@ -7,17 +7,19 @@ from pathlib import Path
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
 from slanted.errors import FileError, plural
 
 
-@click.command(name="report", short_help="Write results as one HTML file, for mail or CI.")
+@new_command(name="report", short_help="Write results as one HTML file, for mail or CI.")
 @click.argument("results", nargs=-1, required=True, type=options.PATH, metavar="RESULT...")
 @options.output("report.html", "File to write.", "FILE")
-@click.option("--title", metavar="TEXT", help="Heading of the report.")
-@click.option("--ground-truth", "truths", type=options.PATH, multiple=True, metavar="FILE",
-              help="Ground truth, which adds the errors; once for each RESULT, in their order. By "
-              "default ground_truth.pfm in each RESULT.")  # fmt: skip
+@option("--title", metavar="TEXT", help="Heading of the report.")
+@option("--ground-truth", "truths", type=options.PATH, multiple=True, metavar="FILE",
+        help="Ground truth, which adds the errors; once for each RESULT, in their order, or the "
+        "folder with that of all pairs of a batch. By default ground_truth.pfm in each RESULT."
+        )  # fmt: skip
 @options.scale("--ground-truth")
 @options.report
 def command(
@@ -32,11 +34,13 @@ def command(
 
     It has a summary with charts and a page for each pair, holds all its pictures and needs no
     network, so it can be mailed or kept as an artefact of CI. For the folder of a `slanted batch`
-    it is one table with a row for each pair.
+    it is one table with a row for each pair, and with its errors if there is ground truth.
     """
+    from slanted.batch.scores import measure_of
+    from slanted.batch.summary import is_batch
     from slanted.io import read_bytes, read_disparity, write_bytes
     from slanted.io.info_records import is_page
-    from slanted.report.batch import build_index, is_batch
+    from slanted.report.batch import build_index
     from slanted.report.results import TITLE, Entry, build_report
     from slanted.result_folder import open_result
 
@@ -49,8 +53,6 @@ def command(
             output, "expected a new file or an earlier report, got something else; name another"
         )
     batch = len(results) == 1 and is_batch(results[0])
-    if batch:
-        options.refuse_without("the folder of one result", {"--ground-truth": truths or None})
     if not truths:
         options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
     names = [folder.resolve().name for folder in results]
@@ -72,7 +74,10 @@ def command(
 
     with report:
         if batch:
-            text, shown = build_index(results[0], output.parent, title or TITLE, report.progress)
+            measure = measure_of(results[0], next(iter(truths), None), ground_truth_scale)
+            text, shown = build_index(
+                results[0], output.parent, title or TITLE, report.progress, measure
+            )
         else:
             text = build_report(map(entry, range(len(results))), title or TITLE)
         content = text.encode(errors="backslashreplace")  # file names may not be valid text

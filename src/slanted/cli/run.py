@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
-from slanted.cli.progress import Report, compile_kernels, energy_lines, seconds_table
+from slanted.cli.help import MORE, new_command, option
+from slanted.cli.progress import Report, compile_kernels
+from slanted.cli.result_table import file_rows, result_rows, seconds_text
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -16,22 +18,24 @@ if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.settings import Settings
 
+OWN = "Your own matches or segments"
 
-@click.command(name="run", short_help="Estimate the disparity of one pair.")
+
+@new_command(name="run", short_help="Estimate the disparity of one pair.")
 @click.argument("left", type=options.PATH)
 @click.argument("right", type=options.PATH)
 @options.output("slanted-out", "Folder to write to.")
-@click.option("--disparity", type=options.PATH, metavar="FILE",
-              help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
-              "instead of the matcher's.")  # fmt: skip
-@options.scale("--disparity")
-@click.option("--valid", type=options.PATH, metavar="FILE",
-              help="Image that is non-zero where --disparity is valid.")  # fmt: skip
-@click.option("--segments", type=options.PATH, metavar="FILE",
-              help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
-              "superpixels.")  # fmt: skip
-@click.option("--stop-after", type=click.Choice(["matching"]),
-              help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
+@option("--disparity", type=options.PATH, metavar="FILE", group=OWN,
+        help="Initial disparity of your own (KITTI PNG, PFM, NPY, TIFF), "
+        "instead of the matcher's.")  # fmt: skip
+@options.scale("--disparity", OWN)
+@option("--valid", type=options.PATH, metavar="FILE", group=OWN,
+        help="Image that is non-zero where --disparity is valid.")  # fmt: skip
+@option("--segments", type=options.PATH, metavar="FILE", group=OWN,
+        help="Label image of your own (NPY, grey PNG, TIFF or PGM), instead of "
+        "superpixels.")  # fmt: skip
+@option("--stop-after", type=click.Choice(["matching"]), group=MORE,
+        help="Write the matcher's own map, with its holes and filled, and stop.")  # fmt: skip
 @options.workers("Processes that share the tiles of a large image; by default this one.")
 @options.scheduler("Dask scheduler whose workers share the tiles")
 @options.calibration
@@ -69,7 +73,7 @@ def command(
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
-    with report:
+    with report.listing_steps():
         images, names = options.read_pair(left, right)
         calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
@@ -102,21 +106,13 @@ def command(
                     )
                 write_result(folder, result, images[0], calibration, inputs, images[1])
             files = file_names(folder)
-    wrote = f"wrote {', '.join(files)} to {output}"
+    rows = file_rows(output, files)
     if stop_after is not None:
-        report.outcome({"seconds": seconds, "files": files}, [*seconds_table(seconds), wrote])
+        told = [("time", [(seconds_text(seconds), "")]), *rows]
+        report.outcome({"seconds": seconds, "output": str(output), "files": files}, rows=told)
         return
     outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
-    lines = [
-        *energy_lines(outcome),
-        "",
-        *seconds_table(result.seconds),
-        "",
-        wrote,
-    ]
-    if "disparity.png" not in files:
-        lines.append("left out disparity.png: KITTI's format holds disparities from 0 to 256 px")
-    report.outcome(outcome, lines)
+    report.outcome(outcome, rows=[*result_rows(outcome), *rows])
 
 
 def _tile_workers(

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
 
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-@click.command(name="segment", short_help="Cut one image into superpixels.")
+@new_command(name="segment", short_help="Cut one image into superpixels.")
 @click.argument("image", type=options.PATH)
 @options.output("slanted-segments", "Folder to write to.")
-@click.option("--disparity", type=options.PATH, metavar="FILE",
-              help="Initial disparity, for segmentation.method=slic+disparity.")  # fmt: skip
+@option("--disparity", type=options.PATH, metavar="FILE",
+        help="Initial disparity, for segmentation.method=slic+disparity.")  # fmt: skip
 @options.scale("--disparity")
 @options.settings
 @options.report

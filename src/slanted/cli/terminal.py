@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
@@ -13,6 +14,9 @@ from slanted.errors import printable
 
 READER_GONE = 141
 """Exit code of programs whose output nobody reads any more, as by ``| head``: 128 + SIGPIPE."""
+
+Row = tuple[str, Sequence[tuple[str, str]]]
+"""A row of a table: its label, and pieces of text, each with a style of rich or none."""
 
 
 def open_standard_streams() -> None:
@@ -32,8 +36,39 @@ def open_standard_streams() -> None:
 
 def say(line: str) -> None:
     """Print a line of the outcome; if nobody reads it any more, the command ends."""
+    _print(printable(line))
+
+
+def say_rows(rows: Sequence[Row]) -> None:
+    """Print a table of labels and texts: in colours on a terminal, otherwise a line for each."""
+    if rows and sys.stdout.isatty():
+        _print(_in_colours(rows))
+        return
+    width = max((len(label) for label, _ in rows), default=0)
+    for label, pieces in rows:
+        say(f"{label:<{width}}  {''.join(text for text, _ in pieces)}")
+
+
+def _in_colours(rows: Sequence[Row]) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, pieces in rows:
+        # Texts, which have no markup: names of files may have brackets.
+        grid.add_row(label, Text.assemble(*((printable(text), style) for text, style in pieces)))
+    console = Console()
+    with console.capture() as captured:
+        console.print(grid)
+    return captured.get().rstrip("\n")
+
+
+def _print(text: str) -> None:
     try:
-        click.echo(printable(line))
+        click.echo(text)
     except BrokenPipeError:
         _abandon(sys.stdout)
         raise click.exceptions.Exit(READER_GONE) from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import MORE, RecordedCommand, new_command, option
 from slanted.cli.progress import Report, table
 from slanted.errors import InputError
 
@@ -19,35 +20,34 @@ if TYPE_CHECKING:
     from slanted.settings import Settings
 
 
-@click.command(
-    name="tune", cls=options.RecordedCommand, short_help="Look for better settings on datasets."
-)
+@new_command(name="tune", cls=RecordedCommand, short_help="Look for better settings on datasets.")
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET:PATH...")
 @options.output("slanted-tuned.toml", "File for the settings found, for --settings.", "FILE")
-@click.option("--log", type=options.PATH, metavar="FILE",
-              help="Table of all measurements; an existing one is continued. By default the "
-              "output's name with .csv.")  # fmt: skip
-@click.option("--vary", "varied", multiple=True, metavar="KEY=RANGE",
-              help="A setting and its values: LOW:HIGH, LOW:HIGH:log, x0.5:x2 (times the current "
-              "value) or A,B,C. Repeatable.")  # fmt: skip
-@click.option("--space", type=options.PATH, metavar="FILE",
-              help="The same as a TOML file, laid out like settings. Without --vary and --space, "
-              "settings of the model and of inference vary.")  # fmt: skip
-@click.option("--candidates", type=click.IntRange(min=2), default=32, show_default=True,
-              metavar="N", help="Candidates to try, the current settings included.")  # fmt: skip
-@click.option("--change", type=click.IntRange(min=1), metavar="N",
-              help="Number of settings in which a candidate differs from the current ones; by "
-              "default all.")  # fmt: skip
-@click.option("--rungs", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-              help="Rounds; the last is on all pairs, each earlier one on half as many as the "
-              "next.")  # fmt: skip
-@click.option("--eta", type=float, default=3.0, show_default=True, metavar="X",
-              help="The best 1/X of each round go on to the next.")  # fmt: skip
-@click.option("--metric", "metrics", multiple=True, metavar="[DATASET=]NAME",
-              help="The error to reduce, e.g. D1 or out-1px-noc; without -noc or -all the mean of "
-              "both. [default: out-3px]")  # fmt: skip
-@click.option("--weight", "weights", multiple=True, metavar="DATASET=W",
-              help="Weight of a dataset's mean; by default 1.")  # fmt: skip
+@option("--log", group=MORE, type=options.PATH, metavar="FILE",
+        help="Table of all measurements; an existing one is continued. By default the "
+        "output's name with .csv.")  # fmt: skip
+@option("--vary", "varied", multiple=True, metavar="KEY=RANGE",
+        help="A setting and its values: LOW:HIGH, LOW:HIGH:log, x0.5:x2 (times the current "
+        "value) or A,B,C. Repeatable.")  # fmt: skip
+@option("--space", type=options.PATH, metavar="FILE",
+        help="The same as a TOML file, laid out like settings. Without --vary and --space, "
+        "settings of the model and of inference vary.")  # fmt: skip
+@option("--candidates", type=click.IntRange(min=2), default=32, show_default=True,
+        metavar="N", help="Candidates to try, the current settings included.")  # fmt: skip
+@option("--change", group=MORE, type=click.IntRange(min=1), metavar="N",
+        help="Number of settings in which a candidate differs from the current ones; by "
+        "default all.")  # fmt: skip
+@option("--rungs", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+        group=MORE,
+        help="Rounds; the last is on all pairs, each earlier one on half as many as the "
+        "next.")  # fmt: skip
+@option("--eta", type=float, default=3.0, show_default=True, metavar="X",
+        group=MORE, help="The best 1/X of each round go on to the next.")  # fmt: skip
+@option("--metric", "metrics", group=MORE, multiple=True, metavar="[DATASET=]NAME",
+        help="The error to reduce, e.g. D1 or out-1px-noc; without -noc or -all the mean of "
+        "both. [default: out-3px]")  # fmt: skip
+@option("--weight", "weights", group=MORE, multiple=True, metavar="DATASET=W",
+        help="Weight of a dataset's mean; by default 1.")  # fmt: skip
 @options.split("train")
 @options.limit("Use only the first N frames of each dataset.")
 @options.workers("Processes, of one thread each; by default as many as --threads.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slanted.cli import options
+from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report, compile_kernels
 from slanted.cli.terminal import say
 
@@ -20,32 +21,39 @@ if TYPE_CHECKING:
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
+SERVER = "The server"
 
-@click.command(name="view", short_help="Look at a result, or a pair, in the browser.")
-@click.argument("target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|LEFT RIGHT")
-@click.option("--ground-truth", type=options.PATH, metavar="FILE",
-              help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
-              "in RESULT.")  # fmt: skip
+
+@new_command(name="view", short_help="Look at a result, or a pair, in the browser.")
+@click.argument(
+    "target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|BATCH|LEFT RIGHT"
+)
+@option("--pair", metavar="NAME",
+        help="The pair of BATCH to show; by default the first.")  # fmt: skip
+@option("--ground-truth", type=options.PATH, metavar="FILE",
+        help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
+        "in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-              help="Address to listen on; any other one lets other machines in.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N",
-              help="Port to listen on; by default the first free one from 8650, 0 for any free "
-              "one.")  # fmt: skip
-@click.option("--allow-host", multiple=True, metavar="NAME",
-              help="A further name by which browsers may reach the server. Repeatable."
-              )  # fmt: skip
-@click.option("--token/--no-token", default=True,
-              help="Let in only who knows the token in the printed address, or everybody who "
-              "reaches it.")  # fmt: skip
-@click.option("--browser/--no-browser", default=True,
-              help="Open the page, or only print its address.")  # fmt: skip
+@option("--host", group=SERVER, default="127.0.0.1", show_default=True, metavar="ADDRESS",
+        help="Address to listen on; any other one lets other machines in.")  # fmt: skip
+@option("--port", group=SERVER, type=click.IntRange(0, 65535), metavar="N",
+        help="Port to listen on; by default the first free one from 8650, 0 for any free "
+        "one.")  # fmt: skip
+@option("--allow-host", group=SERVER, multiple=True, metavar="NAME",
+        help="A further name by which browsers may reach the server. Repeatable."
+        )  # fmt: skip
+@option("--token/--no-token", group=SERVER, default=True,
+        help="Let in only who knows the token in the printed address, or everybody who "
+        "reaches it.")  # fmt: skip
+@option("--browser/--no-browser", group=SERVER, default=True,
+        help="Open the page, or only print its address.")  # fmt: skip
 @options.calibration
 @options.settings
-@click.option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
+@option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")
 def command(
     settings: Settings,
     target: tuple[Path, ...],
+    pair: str | None,
     ground_truth: Path | None,
     ground_truth_scale: float | None,
     host: str,
@@ -58,6 +66,7 @@ def command(
 ) -> None:
     """Show the folder RESULT of `slanted run`, or run on the pair LEFT RIGHT and show that.
 
+    Of BATCH, the folder of a `slanted batch`, one pair is shown; --pair chooses it.
     The page has the image, disparity, boundary labels, segments, planes, confidence and, with
     ground truth, the error, beside the point cloud and the mesh in 3D; sliders run inference again.
     Ctrl+C ends the server.
@@ -68,6 +77,7 @@ def command(
     from slanted.viewer.session import Session
 
     require_viewer()
+    target, others = _choose_pair(target, pair)
     truth = None
     if ground_truth is None:
         options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
@@ -86,12 +96,29 @@ def command(
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
+            if others:
+                say(others)
             if browser:
                 # The call may wait until the browser ends; the server must not.
                 Thread(target=webbrowser.open, args=(to_open,), daemon=True).start()
 
         keys = Keys() if token else None
         serve(session, listening, keys=keys, host=host, others=allow_host, announce=announce)
+
+
+def _choose_pair(target: tuple[Path, ...], name: str | None) -> tuple[tuple[Path, ...], str]:
+    """Return the folder of a pair in place of that of its batch, and a line on the other pairs."""
+    from slanted.batch.summary import MOST_NAMED, find_result, find_results, is_batch
+
+    if len(target) != 1 or not is_batch(target[0]):
+        options.refuse_without("the folder of a batch", {"--pair": name})
+        return target, ""
+    if name is not None:
+        return (find_result(target[0], name),), ""
+    (first, place), *others = find_results(target[0]).items()
+    more = ", …" if len(others) > MOST_NAMED else ""
+    some = ", ".join(other for other, _ in others[:MOST_NAMED]) + more
+    return (place,), f"it is the pair {first}; --pair shows another: {some}" if others else ""
 
 
 def _open(

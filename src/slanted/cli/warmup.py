@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import click
-
 from slanted.cli import options
+from slanted.cli.help import new_command
 from slanted.cli.progress import Report, compile_listed
 
 
-@click.command(name="warmup", short_help="Compile all kernels ahead of the first run.")
+@new_command(name="warmup", short_help="Compile all kernels ahead of the first run.")
 @options.report
 def command(report: Report) -> None:
     """Compile all kernels and keep them, then try each preset on a small synthetic pair.

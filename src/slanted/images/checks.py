@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from slanted.errors import InputError, SlantedWarning
 from slanted.images.colour import as_grey
+from slanted.images.given import Channels, image_from_user, refuse_bgr
 from slanted.runtime.arrays import Floats
 
 if TYPE_CHECKING:
@@ -21,17 +22,21 @@ SMALLEST_SIDE = 8
 """Width and height, in pixels, below which an image is smaller than the matchers' windows."""
 
 
-def check_image(name: str, image: Any) -> Image:
-    """Return the image if it is grey or RGB of 8 or 16 bit, or raise an InputError naming it."""
-    if not isinstance(image, np.ndarray):
-        raise InputError(f"{name}: expected a NumPy array, got {type(image).__name__}")
-    checked = check_channels(name, image)
-    if min(checked.shape[:2]) < SMALLEST_SIDE:
+def check_image(name: str, given: Any, channels: Channels = "rgb") -> Image:
+    """Return what a user gave as an image, or raise an InputError that names it.
+
+    `slanted.images.given` has the rule.
+    """
+    return _check_side(name, image_from_user(name, given, channels).pixels)
+
+
+def _check_side(name: str, image: Image) -> Image:
+    if min(image.shape[:2]) < SMALLEST_SIDE:
         raise InputError(
             f"{name}: expected at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, got "
-            f"{size_text(checked)}"
+            f"{size_text(image)}"
         )
-    return checked
+    return image
 
 
 def check_channels(name: str, image: NDArray[Any]) -> Image:
@@ -45,13 +50,30 @@ def check_channels(name: str, image: NDArray[Any]) -> Image:
     return image
 
 
-def check_pair(left: Any, right: Any, names: tuple[str, str] = NAMES) -> tuple[Image, Image]:
+def check_pair(
+    left: Any, right: Any, names: tuple[str, str] = NAMES, channels: Channels = "rgb"
+) -> tuple[Image, Image]:
     """Return both images if they can be matched, or raise an InputError that says why not.
 
     If one image is grey and the other in colour, both become grey, with a warning. `names` are what
-    messages call the images, such as their files.
+    messages call the images, such as their files; `channels` is the order of colours in arrays.
     """
-    left, right = check_image(names[0], left), check_image(names[1], right)
+    views = [
+        image_from_user(name, given, channels)
+        for name, given in zip(names, (left, right), strict=True)
+    ]
+    for name, given, view in zip(names, (left, right), views, strict=True):
+        _check_side(name, view.pixels)
+        if channels == "bgr":
+            refuse_bgr(name, given, view.pixels)
+    whites = {view.float_white for view in views} - {None}
+    if len(whites) > 1:
+        one, other = (f"0 to {view.float_white:g}" for view in views)
+        raise InputError(
+            f"{names[1]}: expected floats on the scale of the left image, {one}, got {other}; "
+            "scale both alike"
+        )
+    left, right = (view.pixels for view in views)
     if left.shape[:2] != right.shape[:2]:
         raise InputError(
             f"{names[1]}: expected the size of the left image, {size_text(left)}, got "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from slanted.errors import FileError, InputError
+from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io.calibration import Calibration
 from slanted.io.calibration_fields import CalibrationFile, Matrix, read_calibration_file
 
@@ -18,6 +20,9 @@ _KITTI_PAIRS = (
     ("P0", "P1"),
 )
 _MIDDLEBURY_UNIT_METERS = 1e-3
+
+CalibrationLike = Calibration | str | PathLike[str]
+"""A calibration, or the path of its file."""
 
 
 def read_calibration(
@@ -59,6 +64,58 @@ def read_calibration(
             f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
         )
     return calibration_of(read_calibration_file(Path(path)), right, baseline_unit_meters)
+
+
+def calibration_from_user(given: CalibrationLike, size: tuple[int, int]) -> Calibration:
+    """Return a calibration, read from a file if it is one, that fits images of (height, width).
+
+    Raises
+    ------
+    InputError
+        If it is neither, or of images of another size.
+    FileError
+        If the file cannot be read.
+    """
+    if isinstance(given, Calibration):
+        return check_calibration("calibration", given, size)
+    if not isinstance(given, str | PathLike):
+        raise InputError(
+            "calibration: expected a slanted.Calibration or the path of its file, got "
+            f"{type(given).__name__}"
+        )
+    return check_calibration(Path(given), read_calibration(Path(given)), size)
+
+
+def check_calibration(
+    source: Path | str, calibration: Calibration, size: tuple[int, int]
+) -> Calibration:
+    """Return a calibration if it can be that of images of (height, width); warn if it is unlikely.
+
+    Raises
+    ------
+    InputError
+        If it is of images of another size. `source` is its file, or the name of the argument; of a
+        file it is a `FileError`.
+    """
+    height, width = size
+    if calibration.image_size not in (None, (width, height)):
+        across, down = calibration.image_size
+        problem = (
+            f"expected the calibration of images of {width}×{height} pixels, got that of "
+            f"{across}×{down}; scale it with the images"
+        )
+        if isinstance(source, Path):
+            raise FileError(source, problem)
+        raise InputError(f"{source}: {problem}")
+    x, y = calibration.cx_pixels, calibration.cy_pixels
+    if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
+        warnings.warn(
+            f"{source}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
+            f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
+            SlantedWarning,
+            stacklevel=2,
+        )
+    return calibration
 
 
 def calibration_of(

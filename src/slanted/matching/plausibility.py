@@ -34,6 +34,13 @@ MANY = 0.5
 FAR_OUT = 1.1
 """Features count as out of range if they exceed its end by this factor."""
 
+LAST_PIXELS = 1.0
+"""Matches this near to the end of the range are at its end, where what is nearer piles up."""
+PILED_UP = 0.02
+"""Share of such matches from which a range is doubtful; of fewer than 50 disparities, the share
+that evenly spread matches would have. With the automatic range, the largest share of 99 good pairs
+is 0.1 %. With 20 to 70 % of the disparities of 14 of them, 52 of 56 runs have more than this."""
+
 
 def doubts_about(
     found: Matches,
@@ -56,13 +63,29 @@ def doubts_about(
         doubts.append(f"only {share:.0%} of the pixels could be matched{reason}")
     elif is_white:
         doubts.append("most of an image is overexposed")
-    doubts += doubts_of_features(features)
-    if not doubts and features is not None and features.largest_disparity > FAR_OUT * searched.high:
-        doubts.append(
-            f"features have disparities of {features.largest_disparity:.0f} px, but the range ends "
-            f"at {searched.high}; raise matching.max_disparity"
-        )
+    of_features = doubts_of_features(features)
+    doubts += of_features
+    # Matches of two scenes lie anywhere in the range, and say nothing about it.
+    if not doubts or (features is not None and not of_features):
+        doubts += _doubts_of_range(found.disparity, searched, features)
     return tuple(doubts)
+
+
+def _doubts_of_range(
+    matched: DisparityMap, searched: DisparityRange, features: RectificationCheck | None
+) -> list[str]:
+    """Return whether the range seems to end before the nearest things."""
+    cure = "raise matching.max_disparity"
+    if features is not None and features.largest_disparity > FAR_OUT * searched.high:
+        return [
+            f"features have disparities of {features.largest_disparity:.0f} px, but the range ends "
+            f"at {searched.high}; {cure}"
+        ]
+    known = matched[np.isfinite(matched)]
+    share = float(np.mean(known >= searched.high - LAST_PIXELS)) if known.size else 0.0
+    if share < max(PILED_UP, LAST_PIXELS / len(searched)):
+        return []
+    return [f"{share:.0%} of the matches lie where the range ends, at {searched.high} px; {cure}"]
 
 
 def doubts_of_features(features: RectificationCheck | None) -> list[str]:

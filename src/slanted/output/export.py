@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,26 @@ MOST_TEXTURE = 8192
 """Largest side, in pixels, of a texture that every graphics card accepts."""
 GLTF_FROM_CAMERA = np.array([1, -1, -1], np.float32)
 """glTF asks for Y up and Z towards the viewer; the camera's Y is down and its Z forward."""
+
+
+class Cloud(NamedTuple):
+    """Coloured points."""
+
+    positions: NDArray[np.float32]
+    """(N, 3) X right, Y down, Z forward; metres, or baselines without a calibration."""
+    colours: NDArray[np.uint8]
+    """(N, 3) RGB."""
+
+
+class Surface(NamedTuple):
+    """A mesh with colours at its vertices."""
+
+    vertices: NDArray[np.float32]
+    """(V, 3), as the positions of a `Cloud`."""
+    faces: NDArray[np.int32]
+    """(F, 3) vertices of each triangle, the front towards the camera."""
+    colours: NDArray[np.uint8]
+    """(V, 3) RGB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +85,17 @@ class Exportable:
         from slanted.output.pictures import rgb_or_grey
 
         return rgb_or_grey(self.left, self.result.disparity.shape)
+
+    def cloud(self) -> Cloud:
+        """Return the pixels that have a depth as coloured points."""
+        pixels = self.disparity, self.rgb()
+        return Cloud(*point_cloud(*pixels, self.cameras, LEAST_DISPARITY))
+
+    def surface(self) -> Surface:
+        """Return the mesh in space, with the colour of a pixel beside each vertex."""
+        mesh = self.mesh()
+        colours = _colours_at(self.rgb(), mesh)
+        return Surface(mesh.positions(self.cameras), mesh.faces, colours)
 
     def mesh(self) -> PlaneMesh:
         """Return the mesh of all parts that have a depth; raise an InputError if none has."""
@@ -160,18 +191,13 @@ def _depth(source: Exportable) -> dict[str, bytes]:
 
 
 def _cloud(source: Exportable) -> dict[str, bytes]:
-    pixels = source.disparity, source.rgb()
-    points, colours = point_cloud(*pixels, source.cameras, LEAST_DISPARITY)
-    return {"cloud.ply": encode_ply(points, colours)}
+    return {"cloud.ply": encode_ply(*source.cloud())}
 
 
 def _mesh_ply(source: Exportable) -> dict[str, bytes]:
     trimesh = _trimesh()
-    mesh = source.mesh()
-    colours = _colours_at(source.rgb(), mesh)
-    made = trimesh.Trimesh(
-        mesh.positions(source.cameras), mesh.faces, vertex_colors=colours, process=False
-    )
+    vertices, faces, colours = source.surface()
+    made = trimesh.Trimesh(vertices, faces, vertex_colors=colours, process=False)
     return {"mesh.ply": bytes(made.export(file_type="ply"))}
 
 
@@ -210,7 +236,7 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
     """Return a Pillow image read from a file of that format, which makes trimesh store it so."""
-    pillow = _require("PIL.Image", "pillow", "textures")
+    pillow = require("PIL.Image", "pillow", "textures need")
     image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
     stream = io.BytesIO()
@@ -227,13 +253,15 @@ def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
     return colours
 
 
-def _require(module: str, package: str, users: str) -> Any:
-    """Return a module, or raise an error that says how to install it."""
+def require(module: str, package: str, need: str, cure: str = CURE) -> Any:
+    """Return a module, or raise an error that says what needs it and how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise MissingExtraError(f"{users} need {package}, {CURE}") from None
+        raise MissingExtraError(f"{need} {package}, {cure}") from None
+    except ImportError as error:  # such as Open3D's, without a library of the system
+        raise MissingExtraError(f"{need} {package}, which fails to load ({error})") from error
 
 
 def _trimesh() -> Any:
-    return _require("trimesh", "trimesh", "meshes")
+    return require("trimesh", "trimesh", "meshes need")

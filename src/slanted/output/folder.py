@@ -13,7 +13,6 @@ import numpy as np
 
 from slanted.errors import FileError
 from slanted.io import (
-    point_cloud,
     write_bytes,
     write_disparity,
     write_image,
@@ -37,9 +36,8 @@ from slanted.io.names import (
 )
 from slanted.io.replacement import complete_replacement, own_folder, replaced_files
 from slanted.output.charts import draw_picture, energy_chart
-from slanted.output.export import depth_map
+from slanted.output.export import Exportable, depth_map
 from slanted.output.legends import with_legend
-from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import labels_legend, paint_labels, paint_regions, regions_legend
 from slanted.output.pictures import (
     colour_confidence,
@@ -49,7 +47,6 @@ from slanted.output.pictures import (
     confidence_legend,
     disparity_legend,
     disparity_scale,
-    grey_image,
     margins_legend,
     planes_legend,
 )
@@ -173,7 +170,12 @@ def write_result(
         Recorded in ``run.json``, such as file names.
     right
         The right image; both images are kept so that the viewer can run inference again.
+
+    Images and calibration are by default the result's own.
     """
+    left = result.left if left is None else left
+    right = result.right if right is None else right
+    calibration = result.calibration if calibration is None else calibration
     disparity = result.trusted_disparity()
     write_maps(folder, "disparity", disparity)
     if disparity is not result.disparity:
@@ -187,9 +189,7 @@ def write_result(
             write_image(folder / name, image)
     if calibration is not None:
         write_bytes(folder / "depth.npy", encode_npy(depth_map(result, calibration)))
-        colours = grey_image(disparity.shape) if left is None else left
-        points = point_cloud(result.solid_disparity(), colours, calibration, LEAST_DISPARITY)
-        write_ply(folder / "cloud.ply", *points)
+        write_ply(folder / "cloud.ply", *Exportable(result, left, calibration).cloud())
     write_arrays(folder / ARRAYS, result)
     result.settings.save(folder / SETTINGS)
     record = {**summarise(result), "inputs": inputs or {}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,22 @@ def write_arrays(path: Path, result: ResultData) -> None:
 
 def read_result(folder: Path) -> dict[str, Any]:
     """Read a folder that `Result.save` wrote, and return the arguments of `Result`."""
+    from slanted.output.result_inputs import check_size, read_view, recorded_calibration
+
+    only_inside(folder, ARRAYS, RECORD, SETTINGS, LEFT, RIGHT)
+    record = read_record(folder / RECORD)
+    # Decoding large images takes as long as reading the arrays; both leave the interpreter free.
+    with ThreadPoolExecutor(2) as pool:
+        views = {name: pool.submit(read_view, folder / name) for name in (LEFT, RIGHT)}
+        arguments = _read_arguments(folder, record)
+    size = arguments["disparity"].shape
+    left, right = (check_size(folder / name, view.result(), size) for name, view in views.items())
+    calibration = recorded_calibration(folder, record)
+    return {**arguments, "left": left, "right": right, "calibration": calibration}
+
+
+def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return all arguments of a `Result` but the pair and its calibration."""
     from slanted.inference.outcome import Inference
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
@@ -142,8 +159,6 @@ def read_result(folder: Path) -> dict[str, Any]:
     from slanted.regions import build_regions
     from slanted.settings import Settings
 
-    only_inside(folder, ARRAYS, RECORD, SETTINGS)
-    record = read_record(folder / RECORD)
     settings = Settings.load(folder / SETTINGS)
     finer = record.get("finer", 1)
     if "finer" not in record:  # an older version, which drew planes as they are

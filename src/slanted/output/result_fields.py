@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.images import Image
     from slanted.images.census import CensusPair
     from slanted.inference.outcome import Inference
+    from slanted.io import Calibration
     from slanted.matching import DisparityRange
     from slanted.matching.rectification import RectificationCheck
     from slanted.regions import Regions
@@ -39,6 +41,9 @@ class ResultData:
     sky: NDArray[np.bool_] | None = None
     doubts: tuple[str, ...] = ()
     finer: int = 1
+    left: Image | None = None
+    right: Image | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         # Rounded as files round them, so that a result read back equals the one that was saved.

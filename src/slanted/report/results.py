@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from slanted.output.charts import Chart, Series, density_chart, draw_svg, energy
 from slanted.output.folder import pictures_of
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import colour_error, error_legend, jpeg
+from slanted.output.summary_text import gap_text, label_shares, rounded_up
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
@@ -139,12 +139,12 @@ def _summary(pages: Sequence[_Page]) -> list[str]:
     rows = []
     for page in pages:
         summary, errors = page.summary, page.errors
-        shares = label_shares(summary)
+        shares = label_shares(summary).values()
         row = [page.name, f"{summary['width']}×{summary['height']}", f"{summary['segments']:,}"]
         row += [f"{share:.1f}" for share in shares]
-        row += [f"{summary['matched_percent']:.1f}", f"{summary['gap_percent']:.2f}"]
+        row += [f"{summary['matched_percent']:.1f}", rounded_up(summary["gap_percent"], 2)]
         row.append(f"{summary['seconds']['total']:.1f}")
-        rows.append([*row, *(_score(r, errors) for r in known)])
+        rows.append([*row, *(score_text(r, errors) for r in known)])
     guide = GUIDE + (ERROR_GUIDE if known else "") + (TRUST_GUIDE if "AUC-all" in known else "")
     return [
         html.heading("Summary", 2, "summary"),
@@ -154,18 +154,9 @@ def _summary(pages: Sequence[_Page]) -> list[str]:
     ]
 
 
-def _score(rule: str, errors: dict[str, float]) -> str:
+def score_text(rule: str, errors: dict[str, float]) -> str:
     """Return a metric as text; empty if it is not known."""
     return f"{errors[rule]:.{4 if rule == 'AUC-all' else 2}f}" if rule in errors else ""
-
-
-def label_shares(summary: dict[str, Any]) -> tuple[float, float, float]:
-    """Return the percentages of coplanar, hinge and occlusion boundaries."""
-    counts = summary["boundaries"]
-    total = max(sum(counts.values()), 1)
-    occlusions = counts["left_occlusion"] + counts["right_occlusion"]
-    coplanar, hinge = (100 * counts[name] / total for name in ("coplanar", "hinge"))
-    return coplanar, hinge, 100 * occlusions / total
 
 
 def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
@@ -184,21 +175,13 @@ def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
         }
         caption = "Share of the pixels with ground truth that are off by more than k px."
         plots.append(plot("Wrong pixels", "%", errors, caption))
-    shares = zip(*(label_shares(page.summary) for page in pages), strict=True)
-    kinds = dict(zip(("coplanar", "hinge", "occlusion"), map(list, shares), strict=True))
+    shares = [label_shares(page.summary) for page in pages]
+    kinds = {name: [share[name] for share in shares] for name in shares[0]}
     caption = "Share of the boundaries between segments."
     plots.append(plot("Boundaries by label", "%", kinds, caption))
     seconds = {"seconds": [page.summary["seconds"]["total"] for page in pages]}
     caption = "All stages of a run; a first run compiles kernels as well."
     return [*plots, plot("Time of a run", "seconds", seconds, caption)]
-
-
-def _share_of_search(summary: dict[str, Any]) -> str:
-    """Return the gap as a share of what lies above the floor; results of old versions lack it."""
-    share = summary.get("gap_above_floor_percent")
-    if share is None or not isfinite(share):
-        return ""
-    return f", {share:.1f} % of what lies above its floor (this bounds the search, not the error)"
 
 
 def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
@@ -212,12 +195,11 @@ def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
         f"{summary['matched_percent']:.1f} % of pixels matched, "
         f"{summary['occluded_percent']:.1f} % hidden from the right view",
         f"{summary['segments']:,} segments; boundaries: {kinds}",
-        f"energy {summary['energy']:,.0f}, lower bound {summary['bound']:,.0f}, a gap of "
-        f"{summary['gap_percent']:.2f} %{_share_of_search(summary)}",
+        f"energy {summary['energy']:,.0f}, {gap_text(summary)}",
         f"seconds: {stages}",
     ]
     if errors:
-        known = {name: _score(rule, errors) for rule, name in ERRORS.items() if rule in errors}
+        known = {name: score_text(rule, errors) for rule, name in ERRORS.items() if rule in errors}
         scores = ", ".join(f"{name} {score}" for name, score in known.items())
         facts.append(f"errors: {scores}")
     return facts

@@ -8,17 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import InputError
-from slanted.evaluation.confidence import (
-    ConfidenceScores,
-    evaluate_confidence,
-    mean_confidence,
-)
-from slanted.evaluation.metrics import evaluate, mean_metrics
+from slanted.evaluation.scores import mean_scores, score
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.evaluation.confidence import ConfidenceScores
     from slanted.evaluation.datasets import Frame
     from slanted.images import Image
     from slanted.settings import Settings
@@ -73,7 +69,8 @@ def evaluate_frames(
 
     Returns ``method``, ``frames`` (their number), ``mean`` (of every metric, and of ``seconds``,
     the wall time of the method without reading files) and ``per_frame``. If results have a
-    confidence, ``confidence`` has its `ConfidenceScores`, the mean over the frames.
+    confidence, ``confidence`` has its `ConfidenceScores`, the mean over the frames; pixels below
+    ``confidence.min`` are left out, as `slanted.evaluation.scores.score` says.
 
     Examples
     --------
@@ -99,15 +96,7 @@ def evaluate_frames(
         trust += [] if sure is None else [sure]
         if progress is not None:
             progress(f"{number}/{len(frames)} {frame.name}: D1-all {scores['D1-all']:.2f} %")
-    scores_only = [{k: v for k, v in row.items() if k != "frame"} for row in per_frame]
-    confidence = {"confidence": mean_confidence(trust)} if trust else {}
-    return {
-        **confidence,
-        "method": method,
-        "frames": len(per_frame),
-        "mean": mean_metrics(scores_only),
-        "per_frame": per_frame,
-    }
+    return {"method": method, **mean_scores(per_frame, trust)}
 
 
 def _evaluate_frame(
@@ -129,7 +118,6 @@ def _evaluate_frame(
         disparity = compute_disparity(method, left, right, settings, sparse=sparse)
     seconds = time.perf_counter() - start
     ground_truth, visible = frame.load_ground_truth()
-    scores = evaluate(disparity, ground_truth, ground_truth_noc=visible)
-    if confidence is None:
-        return {**scores, "seconds": seconds}, None
-    return {**scores, "seconds": seconds}, evaluate_confidence(disparity, ground_truth, confidence)
+    least = 0.0 if confidence is None else settings.confidence.min
+    scores, trust = score(disparity, ground_truth, visible, confidence, least)
+    return {**scores, "seconds": seconds}, trust

@@ -7,15 +7,16 @@ unit, range and symbol. Sections check themselves, so a ``Settings`` that exists
 Each module holds the section of its name with its subsections; `matching` also holds
 ``rectification``.
 
-`tree` has the root with ``seed`` and ``threads``, and reads and writes settings; `fields` describes
-a single setting, `renames` lists old names, and `documentation` writes the reference. ``presets/``
-has the values of ``fast``, ``default`` and ``best``, which trade time for accuracy, and of
-``paper``, which follows the publication.
+`tree` has the root with ``seed`` and ``threads``, and reads and writes settings; `given` takes them
+in the forms that users have; `fields` describes a single setting, `renames` lists old names, and
+`documentation` writes the reference. ``presets/`` has the values of ``fast``, ``default`` and
+``best``, which trade time for accuracy, and of ``paper``, which follows the publication.
 """
 
 from __future__ import annotations
 
 from slanted.settings.confidence import ConfidenceSettings
+from slanted.settings.given import SettingsLike, settings_from_user
 from slanted.settings.inference import InferenceSettings
 from slanted.settings.learning import LearningSettings
 from slanted.settings.matching import (
@@ -42,6 +43,7 @@ __all__ = [
     "RefinementSettings",
     "SegmentationSettings",
     "Settings",
+    "SettingsLike",
     "SgbmSettings",
     "SlicSettings",
     "TilesSettings",
@@ -49,5 +51,6 @@ __all__ = [
     "WeightSettings",
     "leaves",
     "preset_names",
+    "settings_from_user",
     "unknown_setting",
 ]

@@ -74,6 +74,8 @@ def check_value(name: str, described: Setting, value: Any) -> Any:
     """Return the value in its proper type, or raise a SettingsError that names the setting."""
     if described.optional and (value is None or value == AUTO):
         return None
+    if type(value).__module__ == "numpy" and not getattr(value, "shape", (0,)):
+        value = value.item()  # a number that was computed, such as np.int64(96)
     if described.kind is float and type(value) is int and abs(value) < LARGEST_EXACT_INT:
         value = float(value)
     fits = type(value) is described.kind

@@ -11,7 +11,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self
 
-from slanted.errors import SettingsError
+from slanted.errors import SettingsError, nearest
 from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.inference import InferenceSettings
@@ -68,8 +68,10 @@ class Settings(Section):
     def preset(cls, name: str) -> Self:
         """Load a named preset."""
         if name not in preset_names():
+            near = nearest(str(name), preset_names())
+            hint = f"; did you mean {near}?" if near else ""
             raise SettingsError(
-                f"preset: expected one of {', '.join(preset_names())}, got {name!r}"
+                f"preset: expected one of {', '.join(preset_names())}, got {name!r}{hint}"
             )
         return cls().updated(tomllib.loads((PRESETS / f"{name}.toml").read_text("utf-8")))
 
@@ -105,9 +107,22 @@ class Settings(Section):
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
         return _toml(leaf for leaf in named if leaf.path != "fsync")
 
-    def updated(self, tree: Mapping[str, Any]) -> Self:
-        """Return a copy with the values of a nested mapping, as it comes from TOML."""
-        return self._with(dict(_by_path(self, tree)))
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """Return a copy with other values, by dotted name or as nested as in TOML.
+
+        All are set at once, so that settings that limit each other can change together.
+
+        Examples
+        --------
+        >>> import slanted
+        >>> changes = {"matching.max_disparity": 96, "segmentation": {"count": 500}}
+        >>> slanted.Settings().updated(changes).matching.max_disparity
+        96
+        >>> slanted.Settings().updated({"matching.max_disparty": 96})
+        Traceback (most recent call last):
+        slanted.errors.SettingsError: matching.max_disparty: unknown setting; did you mean ...?
+        """
+        return self._with(dict(_by_path(self, changes)))
 
     def with_text(self, values: Mapping[str, str]) -> Self:
         """Return a copy with values set from text, as in ``--set path=text``.
@@ -173,11 +188,30 @@ def preset_names() -> tuple[str, ...]:
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
     """Return a message that there is no such setting, with the likely intended one."""
-    import difflib
+    return f"{path}: unknown setting{_nearest(path, known, '`slanted settings` lists all')}"
 
-    near = difflib.get_close_matches(path, sorted(known), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else "; `slanted settings` lists all"
-    return f"{path}: unknown setting{hint}"
+
+def _unknown_table(path: str) -> str:
+    """Return a message that there is no such table of settings, with the likely intended one."""
+    tables = sorted({leaf.section for leaf in leaves(Settings())} - {""})
+    expected = f"expected one of {', '.join(tables)}"
+    return f"{path}: unknown table of settings{_nearest(path, tables, expected)}"
+
+
+def _nearest(path: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a hint at the nearest setting or table."""
+    near = nearest_setting(path, known)
+    return f"; did you mean {near}?" if near else f"; {otherwise}"
+
+
+def nearest_setting(path: str, known: Iterable[str]) -> str | None:
+    """Return the setting that a misspelt path, or a name without its section, stands for.
+
+    A right name in a wrong section is nearer than a similar name in the same.
+    """
+    paths, name = sorted(known), path.rpartition(".")[2]
+    same = [each for each in paths if each.rpartition(".")[2] == name]
+    return nearest(path, same or paths, 0 if same else 0.5)
 
 
 def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
@@ -196,10 +230,17 @@ def _toml(settings: Iterable[Leaf], *, documented: bool = False) -> str:
 def _by_path(
     section: Section, tree: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Walk a nested mapping along the sections, and yield values with their paths."""
+    """Walk a mapping, nested or with dotted keys, along the sections; yield values by path."""
     for key, value in tree.items():
-        path, inner = prefix + key, getattr(section, key, None)
+        if not isinstance(key, str):
+            raise SettingsError(f"{prefix or 'settings'}: expected names as keys, got {key!r}")
+        inner: Any = section
+        for name in key.split("."):
+            inner = getattr(inner, name, None) if isinstance(inner, Section) else None
+        path = prefix + key
         if not isinstance(inner, Section):
+            if isinstance(value, Mapping) and not hasattr(section, key):
+                raise SettingsError(_unknown_table(path))
             yield path, value
         elif isinstance(value, Mapping):
             yield from _by_path(inner, value, path + ".")

@@ -17,7 +17,7 @@ def context(kitti, tmp_path):
 
 
 QUICK = {
-    "matching.max_disparity": "32",
+    "matching.max_disparity": "64",
     "segmentation.count": "40",
     "inference.sweeps": "3",
     "inference.iterations": "1",

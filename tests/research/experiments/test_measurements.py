@@ -15,7 +15,7 @@ from slanted.research.experiments.jobs.frames import FrameJob
 from slanted.research.experiments.measurements import Store, key_of, measure_all, problems_of
 from slanted.settings import Settings
 
-SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "32"})
+SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "64"})
 
 
 @dataclass(frozen=True)

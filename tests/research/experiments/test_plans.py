@@ -27,7 +27,7 @@ from slanted.research.methods import evaluate_frames
 from slanted.settings import Settings
 from slanted.synthetic import make_scene
 
-SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "32"})
+SETTINGS = Settings().with_text({"segmentation.count": "40", "matching.max_disparity": "64"})
 
 
 def plan(parts=(VALIDATION,), entries=None, **more):

@@ -27,7 +27,7 @@ let isLoading = false;
 let least = 0; // the confidence, in percent, below which pixels are hidden
 let shown = null; // the last frame that was loaded completely, in 3D as well
 
-const sliders = new Sliders(byId("sliders"), byId("weights"), letGo);
+const sliders = new Sliders(byId("sliders"), byId("weights"), letGo, enter);
 const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
 const space = makeSpace();
 
@@ -318,6 +318,13 @@ function letGo() {
   if (!byId("live").checked || state.why_no_run) return;
   clearTimeout(sliding);
   sliding = setTimeout(run, SLIDE_REST);
+}
+
+// Whoever types a number and presses Enter means it, whatever the sliders do when released.
+function enter() {
+  if (state.why_no_run) return;
+  clearTimeout(sliding);
+  run();
 }
 
 byId("least").addEventListener("input", (event) => {

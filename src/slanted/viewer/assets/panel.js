@@ -100,11 +100,12 @@ export function showFact(fact, state, labelColours, isPinned) {
 }
 
 export class Sliders {
-  // onLetGo is called when the user releases a slider.
-  constructor(box, weights, onLetGo) {
+  // onLetGo is called when the user releases a slider, onEnter after a number and the Enter key.
+  constructor(box, weights, onLetGo, onEnter) {
     this.box = box;
     this.weights = weights;
     this.onLetGo = onLetGo;
+    this.onEnter = onEnter;
     this.fields = new Map();
   }
 
@@ -145,6 +146,9 @@ export class Sliders {
     exact.addEventListener("input", () => {
       range.value = place(Number(exact.value));
       field.mark();
+    });
+    exact.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && exact.value !== "") this.onEnter();
     });
     row.append(make("label", name, { for: id }), range, exact);
     (path.startsWith("model.weights.") ? this.weights : this.box).append(row);

@@ -1,0 +1,102 @@
+"""The calibration of each pair of a batch, read and checked before the first one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slanted.batch.memory import header_size
+from slanted.errors import FileError, SlantedError
+from slanted.io.calibration_files import check_calibration, read_calibration
+
+if TYPE_CHECKING:
+    from slanted.batch.pairs import Pair
+    from slanted.io import Calibration
+
+COLOUR_FOLDERS = ("image_2", "image_02", "colored_0")
+"""KITTI's left colour cameras. Its files hold the grey ones as well, but the colour ones are
+read."""
+Source = Callable[[tuple[int, int]], "Calibration"]
+"""From the height and width of an image to its calibration."""
+
+
+def with_calibrations(pairs: Iterable[Pair], source: Source | None = None) -> list[Pair]:
+    """Return the pairs with their calibrations, of those that have one.
+
+    Parameters
+    ----------
+    pairs
+        From `slanted.batch.pairs.find_pairs`.
+    source
+        Gives the calibration of all pairs. By default each pair has the file that its manifest
+        names, or that lies where KITTI and Middlebury 2014 have theirs.
+
+    Raises
+    ------
+    FileError
+        If a calibration cannot be read, or is that of images of another size.
+    """
+    read = cache(read_calibration)  # all frames of a drive may share one file
+    return [
+        replace(pair, calibration=_calibration_of(pair, source or _source_beside(pair, read)))
+        for pair in pairs
+    ]
+
+
+def _calibration_of(pair: Pair, source: Source | None) -> Calibration | None:
+    if source is None:
+        return None
+    try:
+        size = header_size(pair.left)
+    except SlantedError:  # the pair fails when its turn comes
+        return None
+    return source(size)
+
+
+def _source_beside(pair: Pair, read: Callable[[Path], Calibration]) -> Source | None:
+    """Return what gives a pair's own calibration; None if it has none."""
+    file = pair.calibration_file or calibration_beside(pair.left)
+    if file is None:
+        return None
+
+    def source(size: tuple[int, int]) -> Calibration:
+        try:
+            found = read(file)
+            check_calibration(file, found, size)
+        except FileError as error:
+            raise FileError(error.path, f"{error.problem}; or go on with --no-calib") from error
+        return found
+
+    return source
+
+
+def calibration_beside(left: Path) -> Path | None:
+    """Return the calibration file of a left image in KITTI's or Middlebury 2014's layout, if any.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> scene = Path("scene")
+    >>> scene.mkdir()
+    >>> calibration_beside(scene / "im0.png") is None
+    True
+    >>> (scene / "calib.txt").touch()
+    >>> calibration_beside(scene / "im0.png").name
+    'calib.txt'
+    """
+    return next((file for file in _places(left) if file.is_file()), None)
+
+
+def _places(left: Path) -> Iterator[Path]:
+    """Yield where the calibration may be."""
+    if left.stem == "im0":
+        yield left.parent / "calib.txt"
+    camera = left.parent.parent if left.parent.name == "data" else left.parent
+    if camera.name in COLOUR_FOLDERS:
+        frame = left.stem.partition("_")[0]  # 000007 of 000007_10
+        yield camera.parent / "calib_cam_to_cam" / f"{frame}.txt"
+        yield camera.parent / "calib" / f"{frame}.txt"
+        yield camera.parent / "calib.txt"

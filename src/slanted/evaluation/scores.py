@@ -1,0 +1,91 @@
+"""Scores of a disparity map that may have a confidence, and their means over many maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slanted.errors import InputError
+from slanted.evaluation.confidence import ConfidenceScores, evaluate_confidence, mean_confidence
+from slanted.evaluation.metrics import evaluate, mean_metrics
+
+KEPT = "kept"
+"""The region of metrics over the pixels that a threshold keeps."""
+
+
+def score(
+    disparity: NDArray[np.float32],
+    ground_truth: NDArray[np.float32],
+    visible: NDArray[np.float32] | None = None,
+    confidence: NDArray[np.floating[Any]] | None = None,
+    least: float = 0.0,
+) -> tuple[dict[str, float], ConfidenceScores | None]:
+    """Score a map without the pixels whose confidence is too low, and its confidence.
+
+    Parameters
+    ----------
+    disparity
+        (H, W) estimate in pixels, NaN where unknown.
+    ground_truth, visible
+        As for `slanted.evaluation.metrics.evaluate`.
+    confidence
+        (H, W) probability that the estimate is right; None if there is none.
+    least
+        The lowest confidence to keep. What is left out counts as wrong in metrics of the region
+        ``all``; those of ``kept`` are over the rest.
+
+    Returns
+    -------
+    metrics
+        By name; with a threshold also ``D1-kept`` and the like.
+    trust
+        The scores of the confidence on the whole map; None without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.full((2, 5), 40.0, np.float32)
+    >>> estimate, confidence = truth.copy(), np.ones((2, 5), np.float32)
+    >>> estimate[0, :2], confidence[0, :2] = 60, 0.1
+    >>> metrics, _ = score(estimate, truth, confidence=confidence, least=0.5)
+    >>> metrics["D1-all"], metrics["D1-kept"], metrics["density-all"]
+    (20.0, 0.0, 80.0)
+    """
+    if confidence is None:
+        if least > 0:
+            raise InputError(
+                f"confidence.min: expected a map with a confidence, to leave out what is below "
+                f"{least:g}, got one without; leave out the threshold"
+            )
+        return evaluate(disparity, ground_truth, ground_truth_noc=visible), None
+    trust = evaluate_confidence(disparity, ground_truth, confidence)
+    if least <= 0:
+        return evaluate(disparity, ground_truth, ground_truth_noc=visible), trust
+    keeps = confidence >= least
+    sure = np.where(keeps, disparity, np.float32(np.nan))
+    metrics = evaluate(sure, ground_truth, ground_truth_noc=visible)
+    judged = np.where(keeps, ground_truth, np.float32(np.nan))
+    if np.isfinite(judged).any():
+        kept = evaluate(sure, judged)
+        metrics |= {f"{name.removesuffix('-all')}-{KEPT}": kept[name] for name in kept}
+    return metrics, trust
+
+
+def mean_scores(
+    per_frame: Sequence[dict[str, Any]], trust: Sequence[ConfidenceScores]
+) -> dict[str, Any]:
+    """Return ``frames``, their number; ``mean``; ``per_frame``; and ``confidence``, if known.
+
+    Each frame has its metrics and its name, as ``frame``.
+    """
+    rows = [{name: row[name] for name in row if name != "frame"} for row in per_frame]
+    confidence = {"confidence": mean_confidence(trust)} if trust else {}
+    return {
+        **confidence,
+        "frames": len(per_frame),
+        "mean": mean_metrics(rows),
+        "per_frame": list(per_frame),
+    }

@@ -1,0 +1,1 @@
+"""The pipeline in the shape of OpenCV's stereo matchers."""

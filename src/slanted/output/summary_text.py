@@ -1,0 +1,47 @@
+"""Sentences and shares from the summary of a result, for terminals and reports."""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from typing import Any
+
+
+def rounded_up(percent: float, digits: int) -> str:
+    """Return a percentage, rounded up: it is said to be the most.
+
+    Examples
+    --------
+    >>> rounded_up(0.1201, 2), rounded_up(3.0, 1)
+    ('0.13', '3.0')
+    """
+    if not isfinite(percent):
+        return str(percent)
+    return f"{ceil(percent * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
+def gap_text(summary: dict[str, Any]) -> str:
+    """Say how far the energy can be above the optimum, also as a share of what the search decides.
+
+    That share is left out if it is not known, as of results of old versions.
+    """
+    text = (
+        f"at most {rounded_up(summary['gap_percent'], 3)} % above the optimum over the last "
+        f"particles (bound {summary['bound']:,.0f})"
+    )
+    share = summary.get("gap_above_floor_percent")
+    if share is None or not isfinite(share):
+        return text
+    return (
+        f"{text}; that is at most {rounded_up(share, 1)} % of the energy above the floor of "
+        f"{summary['floor']:,.0f}, where each term is minimised alone, and bounds the search, not "
+        "the error of the disparity"
+    )
+
+
+def label_shares(summary: dict[str, Any]) -> dict[str, float]:
+    """Return the percentages of coplanar, hinge and occlusion boundaries, by these names."""
+    counts = summary["boundaries"]
+    total = max(sum(counts.values()), 1)
+    kinds = {name: counts[name] for name in ("coplanar", "hinge")}
+    kinds["occlusion"] = counts["left_occlusion"] + counts["right_occlusion"]
+    return {name: 100 * count / total for name, count in kinds.items()}

@@ -1,0 +1,233 @@
+"""Commands that take the folder of a result take that of a batch as well."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from slanted.batch.pairs import find_pairs
+from slanted.batch.run import run_batch
+from slanted.batch.summary import find_result, find_results
+from slanted.cli import main
+from slanted.errors import FileError
+from slanted.evaluation.metrics import evaluate
+from slanted.io import read_disparity, write_disparity
+from slanted.result import Result
+from slanted.settings import Settings
+
+QUICK = Settings().with_text({"matching.max_disparity": "64", "inference.particles": "4"})
+NAMES = ["training/000000_10", "training/000001_10"]
+
+
+@pytest.fixture(scope="module")
+def kitti(small_kitti):
+    """Two pairs, and one whose right image is damaged."""
+    root = small_kitti(train=3)
+    (root / "training/image_3/000002_10.png").write_bytes(b"no image")
+    return root
+
+
+@pytest.fixture(scope="module")
+def done(kitti, tmp_path_factory):
+    """The batch of these pairs, which no test changes."""
+    output = tmp_path_factory.mktemp("batch") / "out"
+    tally = run_batch(find_pairs(kitti), output, QUICK, workers=1)
+    assert (tally.done, tally.failed) == (2, 1)
+    return output
+
+
+@pytest.fixture
+def batch(done, tmp_path):
+    """A copy of the batch."""
+    shutil.copytree(done, tmp_path / "batch")
+    return tmp_path / "batch"
+
+
+def run(*arguments, code=0):
+    with pytest.raises(SystemExit) as exited:
+        main(list(map(str, arguments)))
+    assert (exited.value.code or 0) == code
+
+
+def outcome(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def test_results_are_found_by_the_names_of_their_pairs(batch):
+    assert list(find_results(batch)) == NAMES
+    assert find_result(batch, NAMES[1]) == batch / NAMES[1]
+    with pytest.raises(
+        FileError, match=r"got 'training/000000_1'; did you mean training/000000_10"
+    ):
+        find_result(batch, "training/000000_1")
+    shutil.rmtree(batch / NAMES[0])
+    assert list(find_results(batch)) == NAMES[1:]
+    shutil.rmtree(batch / NAMES[1])
+    with pytest.raises(FileError, match="expected a batch with results, but no pair is done"):
+        find_results(batch)
+
+
+def test_evaluate_scores_all_pairs_that_have_ground_truth(done, kitti, capsys, tmp_path):
+    truths = kitti / "training/disp_occ_0"
+    noc = kitti / "training/disp_noc_0"
+    run("evaluate", done, truths, "--noc", noc, "--json", "--quiet", "-o", tmp_path / "out")
+    found = outcome(capsys)
+    assert found == json.loads((tmp_path / "out/evaluation.json").read_text())
+    assert (found["frames"], found["pairs"]) == (2, 2)
+    for row, name in zip(found["per_frame"], NAMES, strict=True):
+        assert row["frame"] == name
+        truth = read_disparity(truths / f"{Path(name).name}.png")
+        alone = evaluate(Result.load(done / name).disparity, truth)
+        assert row["D1-all"] == alone["D1-all"]
+        assert "D1-noc" in row
+    assert found["mean"]["epe-all"] == pytest.approx(
+        np.mean([row["epe-all"] for row in found["per_frame"]])
+    )
+    one = tmp_path / "some"
+    one.mkdir()
+    shutil.copy(truths / "000001_10.png", one)
+    run("evaluate", done, one)
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "mean of 1 of 2 pairs, with ground truth"
+    assert "training/000000_10: no ground truth" in err
+
+
+def test_evaluate_finds_ground_truth_beside_results(batch, kitti, capsys):
+    truth = read_disparity(kitti / "training/disp_occ_0/000001_10.png")
+    write_disparity(batch / NAMES[1] / "ground_truth.pfm", truth)
+    run("evaluate", batch, "--json", "--quiet")
+    found = outcome(capsys)
+    assert [row["frame"] for row in found["per_frame"]] == NAMES[1:]
+    run("evaluate", batch / NAMES[1], "--json")
+    assert outcome(capsys)["mean"]["D1-all"] == found["mean"]["D1-all"]
+    run("evaluate", batch, "--min-confidence", "0.9", "--json", "--quiet")
+    mean = outcome(capsys)["mean"]
+    assert mean["density-all"] < 100
+    assert mean["D1-kept"] <= found["mean"]["D1-all"] <= mean["D1-all"]
+
+
+def test_ground_truth_is_found_by_name_and_never_guessed(done, tmp_path, capsys):
+    truth = Result.load(done / NAMES[0]).disparity
+    root = tmp_path / "truth"
+    for place in ("training/000000_10.npy", "000001_10/disp0GT.pfm"):
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        write_disparity(root / place, truth)
+    run("evaluate", done, root, "--json", "--quiet")
+    assert [row["frame"] for row in outcome(capsys)["per_frame"]] == NAMES
+    write_disparity(root / "training/000000_10.pfm", truth)
+    run("evaluate", done, root, "--quiet", code=2)
+    assert "expected one ground truth of training/000000_10, got" in capsys.readouterr().err
+
+
+def test_a_name_that_two_pairs_share_finds_nothing(tmp_path):
+    from slanted.batch.ground_truth import TruthFolder
+
+    write_disparity(tmp_path / "1.pfm", np.ones((3, 4), np.float32))
+    (tmp_path / "b").mkdir()
+    write_disparity(tmp_path / "b/1.pfm", np.ones((3, 4), np.float32))
+    both = TruthFolder(tmp_path, ["a/1", "b/1"])
+    assert both.find("a/1") is None
+    assert both.find("b/1") == tmp_path / "b/1.pfm"
+    assert TruthFolder(tmp_path, ["a/1"]).find("a/1") == tmp_path / "1.pfm"
+
+
+def test_export_writes_all_pairs(batch, tmp_path, capsys):
+    run("export", batch, "cloud.ply", "--json", "--quiet")
+    found = outcome(capsys)
+    assert list(found["pairs"]) == NAMES
+    for name in NAMES:
+        assert (batch / name / "cloud.ply").is_file()
+    cameras = ("--fx", 100, "--baseline", 0.5)
+    run("export", batch, "depth.png", "cloud.ply", "-o", tmp_path / "new", *cameras)
+    said = capsys.readouterr().out
+    assert said == f"wrote depth.png, cloud.ply of 2 pairs to {tmp_path / 'new'}, in metres\n"
+    written = {str(file.relative_to(tmp_path / "new")) for file in (tmp_path / "new").rglob("*.*")}
+    assert written == {f"{name}/{file}" for name in NAMES for file in ("depth.png", "cloud.ply")}
+
+
+def test_an_export_with_the_same_calibration_leaves_a_batch_whole(kitti, tmp_path, capsys):
+    batch = (
+        *("batch", kitti, "-o", tmp_path / "out", "--max-disparity", 64, "--workers", 1),
+        *("--inference.particles", 4, "--fx", 100, "--baseline", 0.5, "--quiet", "--json"),
+    )
+    run(*batch, code=1)  # one pair is damaged
+    run("export", tmp_path / "out", "cloud.ply", "--quiet")
+    capsys.readouterr()
+    run(*batch, "--resume", code=1)
+    assert outcome(capsys)["skipped"] == 2
+
+
+def test_report_shows_errors_of_a_batch(done, kitti, tmp_path):
+    page = tmp_path / "page.html"
+    run("report", done, "-o", page, "--quiet")
+    assert "D1 %" not in page.read_text()
+    truths = kitti / "training/disp_occ_0"
+    run("report", done, "-o", page, "--ground-truth", truths, "--quiet")
+    text = page.read_text()
+    errors = evaluate(
+        Result.load(done / NAMES[0]).disparity, read_disparity(truths / "000000_10.png")
+    )
+    assert "<th>D1 %</th>" in text
+    assert f"<td>{errors['D1-all']:.2f}</td>" in text
+    assert "3 pairs, 2 done; 2 with ground truth, on average" in text
+    rows = re.findall(r"<tr>(.*?)</tr>", text)
+    assert len({row.count("<td>") for row in rows[1:]}) == 1  # the failed pair has empty cells
+
+
+def test_view_shows_a_pair_of_a_batch(done, monkeypatch, capsys):
+    pytest.importorskip("starlette", reason="the viewer is not installed")
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    run("view", done, "--port", 0, "--no-browser", "--quiet")
+    first, second = capsys.readouterr().out.splitlines()
+    assert "slanted shows 000000_10 at" in first
+    assert second == f"it is the pair {NAMES[0]}; --pair shows another: {NAMES[1]}"
+    run("view", done, "--pair", NAMES[1], "--port", 0, "--no-browser", "--quiet")
+    assert "slanted shows 000001_10 at" in capsys.readouterr().out
+
+
+BAD = {
+    "evaluate without truth": (["evaluate", "BATCH"], "but none of 2 has any; give its folder"),
+    "evaluate with a file": (["evaluate", "BATCH", "one.npy"], "one.npy: expected a folder with"),
+    "evaluate with nothing": (["evaluate", "BATCH", "none"], "none: expected a folder with"),
+    "evaluate with other truths": (["evaluate", "BATCH", "empty"], "but none of 2 has any"),
+    "evaluate with other sizes": (["evaluate", "BATCH", "sizes"], "000000_10.npy: expected the size"),
+    "evaluate with a confidence": (["evaluate", "BATCH", "empty", "--confidence", "one.npy"], "--confidence: means nothing without one map"),
+    "evaluate with a split": (["evaluate", "BATCH", "empty", "--split", "a"], "--split: means"),
+    "evaluate a result without truth": (["evaluate", f"BATCH/{NAMES[0]}"], "expected ground_truth.pfm inside, found none; give"),
+    "evaluate a map without truth": (["evaluate", "one.npy"], "one.npy: expected its ground truth after it"),
+    "evaluate a dataset without folder": (["evaluate", "kitti2015"], "kitti2015: expected the folder of the dataset"),
+    "evaluate a dataset with a typo": (["evaluate", "kiti2015", "empty"], "did you mean kitti2015?"),
+    "evaluate a map with a threshold": (["evaluate", "one.npy", "one.npy", "--min-confidence", "0.5"], "--min-confidence: means nothing without a result, or --confidence"),
+    "evaluate a batch under way": (["evaluate", "begun"], "begun: expected a batch that has ended"),
+    "export a batch under way": (["export", "begun"], "begun: expected a batch that has ended"),
+    "export depth without calibration": (["export", "BATCH", "depth.png"], f"{NAMES[0]}: depth.png"),
+    "export with half a calibration": (["export", "BATCH", "--fx", "7"], "--fx, --baseline: expected both"),
+    "report with a file as truth": (["report", "BATCH", "-o", "page.html", "--ground-truth", "one.npy"], "one.npy: expected a folder with"),
+    "report with two truths": (["report", "BATCH", "--ground-truth", "empty", "--ground-truth", "empty"], "expected one for each of 1 results, got 2"),
+    "view another pair": (["view", "BATCH", "--pair", "training/7"], "expected the name of a pair (training/000000_10, training/000001_10), got 'training/7'"),
+    "view a pair of a result": (["view", f"BATCH/{NAMES[0]}", "--pair", "a"], "--pair: means nothing without the folder of a batch"),
+    "view a batch under way": (["view", "begun", "--no-browser"], "begun: expected a batch that has ended"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
+    arguments, message = BAD[case]
+    if arguments[0] == "view":
+        pytest.importorskip("starlette", reason="the viewer is not installed")
+    monkeypatch.chdir(tmp_path)
+    np.save("one.npy", np.ones((3, 4), np.float32))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "sizes").mkdir()
+    np.save("sizes/000000_10.npy", np.ones((3, 4), np.float32))
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun/batch.lock").touch()
+    before = sorted([*tmp_path.rglob("*"), *done.rglob("*")])
+    run(*(text.replace("BATCH", str(done)) for text in arguments), "--quiet", code=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("slanted: error: ")
+    assert message in line
+    assert sorted([*tmp_path.rglob("*"), *done.rglob("*")]) == before
