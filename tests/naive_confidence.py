@@ -142,3 +142,29 @@ def row_quantiles(values, shares):
             ]
         )
     return found
+
+
+def relief(disparity, matched, confidence, most):
+    """Add the mean distance of sure matches in windows of 9×9 pixels, mirrored at the borders."""
+    height, width = disparity.shape
+    raised = disparity.astype(float).copy()
+    for y in range(height):
+        for x in range(width):
+            weights, away = [], []
+            for v in range(y - 4, y + 5):
+                for u in range(x - 4, x + 5):
+                    place = _mirrored(v, height), _mirrored(u, width)
+                    off = float(matched[place]) - float(disparity[place])
+                    weight = min(max((float(confidence[place]) - 0.95) / 0.05, 0), 1)
+                    counts = abs(off) <= most
+                    weights.append(weight if counts else 0)
+                    away.append(off if counts else 0)
+            weights, away = np.array(weights), np.array(away)
+            if weights.sum() == 0:
+                continue
+            mean = np.average(away, weights=weights)
+            variance = np.average((away - mean) ** 2, weights=weights)
+            share = weights.mean()
+            stands_out = mean**2 / (mean**2 + 0.3 * variance + 1e-6)
+            raised[y, x] += mean * stands_out * share / (share + 0.4)
+    return raised

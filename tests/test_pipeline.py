@@ -287,10 +287,24 @@ def test_a_file_of_trees_is_used_in_place_of_the_shipped_ones(scene, quick, tmp_
     shipped = Weights.load(SHIPPED)
     surer = replace(shipped, pixels=replace(shipped.pixels, bias=shipped.pixels.bias - 2))
     surer.save(tmp_path / "mine.json")
-    mine = quick.with_text({"confidence.model": str(tmp_path / "mine.json")})
-    found = [slanted.estimate(scene.left, scene.right, each) for each in (quick, mine)]
+    planes = quick.with_text({"model.relief": "0"})
+    mine = planes.with_text({"confidence.model": str(tmp_path / "mine.json")})
+    found = [slanted.estimate(scene.left, scene.right, each) for each in (planes, mine)]
     np.testing.assert_array_equal(found[0].disparity, found[1].disparity)
     assert found[1].confidence.mean() > found[0].confidence.mean()
+
+
+def test_sure_matches_give_planes_relief(scene, quick):
+    flat = quick.with_text({"model.relief": "0"})
+    raised, planes = (slanted.estimate(scene.left, scene.right, each) for each in (quick, flat))
+    np.testing.assert_array_equal(raised.planes, planes.planes)
+    np.testing.assert_array_equal(raised.occluded, planes.occluded)
+    away = np.abs(raised.disparity - planes.disparity)
+    assert 0 < away.max() <= 2
+    assert away[planes.confidence < 0.5].mean() < away[planes.confidence > 0.99].mean()
+    sure = np.isfinite(planes.matched) & (planes.confidence > 0.99)
+    closer = [np.abs(each.matched - each.disparity)[sure].mean() for each in (raised, planes)]
+    assert closer[0] < closer[1]
 
 
 def test_a_result_folder_has_the_files_of_confidence(scene, quick, tmp_path):

@@ -239,7 +239,8 @@ def explain(
         )
     confidence, deviation = None, None
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
-        confidence, deviation = run.judge(maps, regions, inference, evidence.judgement)
+        seen = maps, regions, inference, evidence.judgement
+        disparity, confidence, deviation = run.judge(matches, *seen)
     return Result(
         disparity=disparity,
         matched=matched,

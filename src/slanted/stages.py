@@ -292,22 +292,30 @@ class PairRun:
 
     def judge(
         self,
+        matches: InitialMatches,
         maps: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]],
         regions: Regions,
         inference: Inference,
         judgement: Judgement | None,
-    ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
-        """Return confidence and deviation of a result's maps; None without trees.
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None, NDArray[np.float32] | None]:
+        """Return the disparity of a result's maps, its confidence and its deviation.
 
-        A `judgement` of the first choices that the result was made with tells more.
+        A `judgement` of the first choices that the result was made with tells more. The disparity
+        has relief where it is sure. Without trees it is as it was, and the others are None.
         """
         from slanted.confidence.pixels import judge_pixels
+        from slanted.confidence.relief import add_relief
+        from slanted.model.drawing import drawn_range
 
+        disparity, matched, _ = maps
         if (trees := self.pixel_trees) is None:
-            return None, None
+            return disparity, None, None
         with self.stage("confidence"):
-            seen = maps, regions, inference, self.grey
-            return judge_pixels(*seen, self.settings, trees, judgement)
+            seen, settings = (maps, regions, inference, self.grey), self.settings_for(matches)
+            confidence, deviation = judge_pixels(*seen, self.settings, trees, judgement)
+            limits = drawn_range(settings, matches.searched, matched)
+            sure = disparity, matched, confidence
+            return add_relief(sure, settings.model.relief, *limits), confidence, deviation
 
     def segment(
         self, matches: InitialMatches, known: NDArray[np.int32] | None = None

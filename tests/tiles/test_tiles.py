@@ -133,7 +133,7 @@ def test_energy_of_the_whole_chain(whole, tiled):
 
 
 def test_an_image_in_tiles_has_a_confidence_but_its_matches_are_the_filters(scene, tiled):
-    judging = INSIDE.with_text({"confidence.model": "shipped"})
+    judging = INSIDE.with_text({"confidence.model": "shipped", "model.relief": "0"})
     result = estimate(scene.left, scene.right, judging)
     np.testing.assert_array_equal(result.matched, tiled.matched)
     np.testing.assert_array_equal(result.disparity, tiled.disparity)

@@ -88,6 +88,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         ),
         "doubts": list(result.doubts),
         "finer": result.finer,
+        "relief": result.model.relief,
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }
 
@@ -122,8 +123,8 @@ def write_arrays(path: Path, result: ResultData) -> None:
         "labels": inference.labels,
         "initial_planes": inference.initial_planes,
         "margins": inference.margins,
-        # These follow from the others and are written for users; only the last two are read back.
         "disparity": result.disparity,
+        # These follow from the others and are written for users; only the last two are read back.
         "occluded": result.occluded,
         "edges": result.regions.edges,
         "centres": result.regions.centre,
@@ -189,11 +190,12 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
         )
         found, check = record["searched"], record["rectification"]
         searched = None if found is None else DisparityRange(int(found["low"]), int(found["high"]))
-        disparity = draw_result(regions, planes, settings, searched, arrays["matched"])
+        drawn = draw_result(regions, planes, settings, searched, arrays["matched"])
         return {
-            "disparity": disparity,
+            # Results of older versions are their planes; today's may have relief.
+            "disparity": arrays["disparity"] if "relief" in record else drawn,
             "matched": arrays["matched"],
-            "occluded": hidden_pixels(disparity),
+            "occluded": hidden_pixels(drawn),
             "regions": regions,
             "inference": inference,
             "settings": settings,
@@ -257,6 +259,7 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
     """Return the other arrays; a ValueError names the first that does not fit."""
     n, edges, size = regions.count, regions.number_of_edges, regions.label_image.shape
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
+        "disparity": ("f", size),
         "matched": ("f", size),
         "planes": ("f", (n, 3)),
         "initial_planes": ("f", (n, 3)),

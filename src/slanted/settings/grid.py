@@ -66,6 +66,7 @@ def _model(rules: ModelSettings, times: int) -> ModelSettings:
         lambda_occ=rules.lambda_occ / area,
         lambda_hinge=rules.lambda_hinge / area,
         lambda_imp=rules.lambda_imp / area,
+        relief=rules.relief / times,
         weights=replace(
             weights,
             seg=weights.seg * area**2,

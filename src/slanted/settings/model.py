@@ -68,4 +68,7 @@ class ModelSettings(Section):
         "its row's first match if its plane lies behind it by more than a sixth of this share of "
         "the image's width, and less than all of it. With 0 planes are drawn as they are, as in "
         "the paper.")
+    relief: float = setting(2.0, unit="px", low=0.0, doc=
+        "Where the confidence is high, the disparity follows the matches that are up to this far "
+        "from their plane. With 0 planes are drawn as they are, as in the paper.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
