@@ -252,7 +252,8 @@ def test_inputs_are_left_alone():
 
 def test_pairs_that_do_not_fit_and_empty_ranges_are_refused():
     left, right = shifted_pair(3)
-    for wrong in (right[:8, :8], right.astype(np.uint16), right.astype(np.float32), right[:0]):
+    unknown = np.full(right.shape, np.nan, np.float32)
+    for wrong in (right[:8, :8], right.astype(np.uint16), right > 0, unknown, right[:0]):
         with pytest.raises(InputError):
             match(left, wrong, census())
     for low, high in ((3, 3), (5, 3)):

@@ -118,8 +118,8 @@ def test_by_itself_the_number_follows_the_size():
 
 
 def test_unusable_arguments_are_refused():
-    with pytest.raises(InputError, match="image: expected a grey"):
-        segment(IMAGE.astype(float), SegmentationSettings())
+    with pytest.raises(InputError, match="image: expected an image of type uint8, uint16 or float"):
+        segment(IMAGE.astype(bool), SegmentationSettings())
     settings = SegmentationSettings(method="slic+disparity", count=5)
     with pytest.raises(InputError, match="disparity: expected the image's shape"):
         segment(IMAGE, settings, TRUTH[1:])
