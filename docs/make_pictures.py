@@ -44,6 +44,7 @@ from slanted.output.pictures import (
     margins_legend,
     planes_legend,
 )
+from slanted.research.methods import compute_disparity
 from slanted.segmentation import segment
 
 Picture = NDArray[np.uint8]
@@ -105,6 +106,25 @@ def demo() -> None:
             picture = slanted.read_image(Path(folder, file))
             height = round(width * picture.shape[0] / picture.shape[1])
             write(name, cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA))
+        result = slanted.Result.load(folder)
+    beside_sgbm(result)
+
+
+def beside_sgbm(result: slanted.Result) -> None:
+    """Make the README's first picture: a pair's left image, SGBM's disparity and slanted's."""
+    left, right, truth = load_motorcycle()
+    sgbm = compute_disparity("sgbm", left, right, slanted.Settings(), sparse=True)
+    low, high = np.nanpercentile(truth, (1, 99))
+    panels: list[Panel] = [(left, "left image")]
+    for disparity, name in ((sgbm, "OpenCV SGBM"), (result.disparity, "slanted")):
+        wrong = 100 * np.mean(~(np.abs(disparity - truth) <= 3)[np.isfinite(truth)])
+        panels.append(
+            (
+                colour_disparity(disparity, low, high),
+                f"{name}: {wrong:.1f} % off by > 3 px, or missing",
+            )
+        )
+    save("motorcycle-beside-sgbm", panels, columns=3)
 
 
 def steps() -> None:

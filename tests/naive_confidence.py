@@ -150,7 +150,7 @@ def relief(disparity, matched, confidence, most):
     raised = disparity.astype(float).copy()
     for y in range(height):
         for x in range(width):
-            weights, away = [], []
+            weights, away, planes = [], [], []
             for v in range(y - 4, y + 5):
                 for u in range(x - 4, x + 5):
                     place = _mirrored(v, height), _mirrored(u, width)
@@ -159,6 +159,7 @@ def relief(disparity, matched, confidence, most):
                     counts = abs(off) <= most
                     weights.append(weight if counts else 0)
                     away.append(off if counts else 0)
+                    planes.append(float(disparity[place]))
             weights, away = np.array(weights), np.array(away)
             if weights.sum() == 0:
                 continue
@@ -166,5 +167,7 @@ def relief(disparity, matched, confidence, most):
             variance = np.average((away - mean) ** 2, weights=weights)
             share = weights.mean()
             stands_out = mean**2 / (mean**2 + 0.3 * variance + 1e-6)
+            beside = abs(np.average(planes, weights=weights) - float(disparity[y, x]))
+            stands_out *= min(max(2 - beside / most, 0), 1)
             raised[y, x] += mean * stands_out * share / (share + 0.4)
     return raised

@@ -67,17 +67,18 @@ def test_a_dark_pair_is_brightened_once(scene, monkeypatch):
 
 
 def test_a_folder_of_an_older_version_has_its_own_grid(scene, tmp_path):
-    plain = slanted.Settings().with_text({"matching.census.finer": "1", "model.strip_step": "0"})
-    result = slanted.estimate(scene.left, scene.right, plain)
+    changes = {"matching.census.finer": "1", "model.strip_step": "0", "model.relief": "0"}
+    result = slanted.estimate(scene.left, scene.right, slanted.Settings().with_text(changes))
     result.save(tmp_path)
     record = json.loads((tmp_path / "run.json").read_text())
-    del record["finer"]
+    del record["finer"], record["relief"]
     (tmp_path / "run.json").write_text(json.dumps(record))
     lines = (tmp_path / "settings.toml").read_text().splitlines()
-    kept = [line for line in lines if not line.startswith(("finer", "strip_step"))]
+    kept = [line for line in lines if not line.startswith(("finer", "strip_step", "relief"))]
     (tmp_path / "settings.toml").write_text("\n".join(kept))
     old = slanted.Result.load(tmp_path)
     assert old.energy == result.energy
+    assert (old.settings.model.strip_step, old.settings.model.relief) == (0, 0)
     np.testing.assert_array_equal(old.disparity, result.disparity)
     again = reestimate(old, scene.left, scene.right, slanted.Settings())
     assert again.finer == 1

@@ -146,7 +146,8 @@ def reestimate(
     """Run all stages after matching again, with other settings, on the matches of a result.
 
     These are the matches that its last planes explain. They are not judged again, so that planes
-    may differ a little from the result's even with its own settings, but not from then on.
+    may differ a little from the result's even with its own settings, but not from then on. Nor does
+    the confidence know the matcher's first choices any more, so that it is a little less exact.
 
     Parameters
     ----------

@@ -26,14 +26,15 @@ class Result(ResultData):
     Parameters
     ----------
     disparity
-        Dense disparity of the left image, float32 pixels: each pixel on its segment's plane,
-        inside the range of disparities that was searched. In the strip at the left that the right
-        view does not see it may be nearer; see ``model.strip_step``.
+        Dense disparity of the left image, float32 pixels, inside the range of disparities that was
+        searched: each pixel on its segment's plane, with relief where matches are sure
+        (``model.relief``). In the strip at the left that the right view does not see it may be
+        nearer (``model.strip_step``).
     matched
         The disparity D(p) that the planes explain, NaN outside F (paper §3.1): the matches of the
         matcher that are believed, or the user's.
     occluded
-        Pixels of the left image that, by this disparity, the right one does not show.
+        Pixels of the left image that, by their planes, the right one does not show.
     regions
         The segments S_i, their boundaries B_ij and junctions.
     inference

@@ -13,10 +13,6 @@ from slanted.cli.result_table import file_rows, result_rows
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
-FINE_ERRORS = (
-    "out-1px: the pixels of a segment share one plane, which loses details of about a pixel that "
-    "single matches keep; fewer pixels are off by more than 2 px"
-)
 ROWS = ("out-1px", "out-2px", "out-3px", "out-5px", "D1", "epe", "rms")
 
 
@@ -100,14 +96,7 @@ def command(settings: Settings, output: Path, report: Report) -> None:
         "Middlebury 2014 Motorcycle, all pixels; out-kpx and D1 in %, epe and rms in px",
         "",
         *table(("metric", *scores), rows),
-        *_note(scores["slanted"], scores[f"{settings.matching.method} filled"]),
         "",
     ]
     told = [*result_rows(summary), *file_rows(output, files)]
     report.outcome({**summary, "errors": scores, "files": files}, lines, told)
-
-
-def _note(slanted: dict[str, float], matches: dict[str, float]) -> list[str]:
-    """Explain why the matcher may have fewer errors of about a pixel, and only of those."""
-    fine, large = (slanted[name] - matches[name] for name in ("out-1px-all", "out-2px-all"))
-    return ["", FINE_ERRORS] if fine > 0 > large else []

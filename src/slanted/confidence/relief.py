@@ -4,9 +4,9 @@ A segment has one plane, so that what is round or bent in it is off by fractions
 near the plane know better, but each has its own noise. Their mean distance from the plane, over a
 window, is added to the disparity as far as it stands out from that noise, as a Wiener filter does.
 
-Matches count by the confidence of the disparity. On Middlebury's test scenes non-occluded errors
-above 1 px fall from 5.55 to 5.37 %, and D1 of KITTI's validation stays within 0.01 points; without
-the confidence it rises by 0.02.
+Matches count by the confidence of the disparity, and only for pixels of their own surface. On
+Middlebury's test scenes non-occluded errors above 1 px fall from 5.55 to 5.37 %, and D1 of KITTI's
+validation stays within 0.01 points; without the confidence it rises by 0.02.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_relief(
     lowest: float = 0.0,
     highest: float = np.inf,
 ) -> DisparityMap:
-    """Return the disparity with what sure matches add to it.
+    """Add to the disparity what sure matches tell, in place, and return it.
 
     Parameters
     ----------
@@ -57,14 +57,17 @@ def add_relief(
     >>> add_relief((plane, plane + np.float32(0.7), sure), 2.0)[10, 10].round(2)
     np.float32(5.5)
     """
-    raised = maps[0].copy()
-    height = len(raised) if most > 0 else 0
+    disparity, matched, confidence = maps
+    above, height = disparity[:0], len(disparity) if most > 0 else 0
     for first in range(0, height, ROWS):
-        last, above = min(first + ROWS, height), max(first - SIDE, 0)
-        disparity, matched, confidence = (values[above : last + SIDE] for values in maps)
-        relief = _relief(disparity, matched, confidence, most)
-        raised[first:last] += relief[first - above : last - above]
-    return np.clip(raised, np.float32(lowest), np.float32(highest), out=raised)
+        last, start = min(first + ROWS, height), first - len(above)
+        seen = slice(start, last + SIDE)
+        planes = np.concatenate([above, disparity[first : last + SIDE]])
+        relief = _relief(planes, matched[seen], confidence[seen], most)
+        own = slice(first - start, last - start)
+        above = planes[own][-SIDE:]  # as it was without relief, for the rows below
+        disparity[first:last] += relief[own]
+    return np.clip(disparity, np.float32(lowest), np.float32(highest), out=disparity)
 
 
 def _relief(
@@ -80,5 +83,8 @@ def _relief(
     square = mean * mean
     variance = np.maximum(blurred(weight * away * away, SIDE) / total - square, np.float32(0))
     stands_out = square / (square + np.float32(NOISE) * variance + np.float32(1e-6))
+    # What counts must be of the pixel's own surface: there is no relief across a depth edge.
+    beside = np.abs(blurred(weight * disparity, SIDE) / total - disparity)
+    stands_out *= np.clip(2 - beside / np.float32(most), 0, 1)
     relief = mean * stands_out * (share / (share + np.float32(FEW)))
     return relief.astype(np.float32, copy=False)

@@ -62,8 +62,8 @@ class Weights:
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FileError(
                 path,
-                f"expected trees of `slanted learn confidence`, but they are damaged ({error}); "
-                "learn them again",
+                "expected trees of `slanted learn confidence` of this version, but they are of "
+                f"another one, or damaged ({error}); learn them again",
             ) from error
 
 

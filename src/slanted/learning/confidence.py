@@ -258,6 +258,11 @@ def _pixel_samples(task: _Task, settings: Settings, trees: Forest, rule: Rule) -
             nothing = np.empty(0)
             return Samples(np.empty((0, len(PIXEL_FEATURES)), np.float32), nothing, nothing > 0)
         regions, inference, evidence = find_planes(replace(run, match_trees=trees), matches)
+        if evidence.judgement is None:
+            raise InputError(
+                "refinement.rounds: expected at least 1 to learn a confidence, since trees choose "
+                f"the matches before each, got {settings.refinement.rounds}"
+            )
         maps = draw_maps(run, matches, regions, inference, evidence)
         seen = Seen.result(maps, regions, run.grey, evidence.judgement)
         bands = bands_of_features(seen, regions, inference, lowest_disparity(settings))

@@ -22,7 +22,7 @@ class PixelFlag(IntFlag):
     MATCHED = 1
     """The pixel has a match, which the planes explain."""
     FILLED = 2
-    """It did not: the disparity is that of the segment's plane alone."""
+    """It did not: the disparity comes from the segment's plane and from matches around."""
     OCCLUDED = 4
     """By the disparity, something nearer hides the pixel from the right camera."""
     OUT_OF_VIEW = 8

@@ -37,6 +37,8 @@ SMALL_RESULT, FILE_BYTES_A_PIXEL = 2**21, 4.5
 Larger ones are not compressed, so that their arrays alone have 13 bytes per pixel. When compressed,
 the arrays of a blank wall took 2.
 """
+DRAWN_SINCE = {"finer": "model.strip_step", "relief": "model.relief"}
+"""Entries of ``run.json``, and the settings that results of versions without them do not have."""
 FEW_SEGMENTS, FILE_BYTES_A_SEGMENT = 2**16, 128
 """The same for segments, whose histograms and planes alone take hundreds of bytes each."""
 
@@ -88,7 +90,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         ),
         "doubts": list(result.doubts),
         "finer": result.finer,
-        "relief": result.model.relief,
+        "relief": 0.0 if result.confidence is None else result.settings.model.relief,
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }
 
@@ -162,9 +164,7 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
 
     settings = Settings.load(folder / SETTINGS)
     finer = record.get("finer", 1)
-    if "finer" not in record:  # an older version, which drew planes as they are
-        plain = dataclasses.replace(settings.model, strip_step=0.0)
-        settings = dataclasses.replace(settings, model=plain)
+    settings = settings.with_text({v: "0" for k, v in DRAWN_SINCE.items() if k not in record})
     try:
         with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
             check_claims(folder, math.prod(stored.header("segments").shape))

@@ -69,6 +69,6 @@ class ModelSettings(Section):
         "the image's width, and less than all of it. With 0 planes are drawn as they are, as in "
         "the paper.")
     relief: float = setting(2.0, unit="px", low=0.0, doc=
-        "Where the confidence is high, the disparity follows the matches that are up to this far "
-        "from their plane. With 0 planes are drawn as they are, as in the paper.")
+        "The disparity follows sure matches that are up to this far from their plane, as far as "
+        "they stand out from noise. With 0 planes are drawn as they are, as in the paper.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)

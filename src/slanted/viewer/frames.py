@@ -120,7 +120,7 @@ def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[F
 
 
 def _state(result: Result, snapshot: Snapshot) -> Result:
-    """Return a result as it stood at a snapshot."""
+    """Return a result as it stood at a snapshot: planes, without the relief of the result."""
     from slanted.model.drawing import draw_result, hidden_pixels
 
     made = result.settings, result.searched, result.matched
