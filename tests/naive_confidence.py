@@ -145,29 +145,33 @@ def row_quantiles(values, shares):
 
 
 def relief(disparity, matched, confidence, most):
-    """Add the mean distance of sure matches in windows of 9×9 pixels, mirrored at the borders."""
-    height, width = disparity.shape
+    """Add the relief of every second pixel to the pixels of its surface right of and below it."""
     raised = disparity.astype(float).copy()
-    for y in range(height):
-        for x in range(width):
-            weights, away, planes = [], [], []
-            for v in range(y - 4, y + 5):
-                for u in range(x - 4, x + 5):
-                    place = _mirrored(v, height), _mirrored(u, width)
-                    off = float(matched[place]) - float(disparity[place])
-                    weight = min(max((float(confidence[place]) - 0.95) / 0.05, 0), 1)
-                    counts = abs(off) <= most
-                    weights.append(weight if counts else 0)
-                    away.append(off if counts else 0)
-                    planes.append(float(disparity[place]))
-            weights, away = np.array(weights), np.array(away)
-            if weights.sum() == 0:
-                continue
-            mean = np.average(away, weights=weights)
-            variance = np.average((away - mean) ** 2, weights=weights)
-            share = weights.mean()
-            stands_out = mean**2 / (mean**2 + 0.3 * variance + 1e-6)
-            beside = abs(np.average(planes, weights=weights) - float(disparity[y, x]))
-            stands_out *= min(max(2 - beside / most, 0), 1)
-            raised[y, x] += mean * stands_out * share / (share + 0.4)
+    thin = [values[::2, ::2].astype(float) for values in (disparity, matched, confidence)]
+    for y in range(disparity.shape[0]):
+        for x in range(disparity.shape[1]):
+            if abs(thin[0][y // 2, x // 2] - float(disparity[y, x])) <= most:
+                raised[y, x] += _relief_at(y // 2, x // 2, *thin, most)
     return raised
+
+
+def _relief_at(y, x, disparity, matched, confidence, most):
+    """The mean distance of sure matches in a window of 5×5 pixels, mirrored at the borders."""
+    weights, away, planes = [], [], []
+    for v in range(y - 2, y + 3):
+        for u in range(x - 2, x + 3):
+            place = _mirrored(v, disparity.shape[0]), _mirrored(u, disparity.shape[1])
+            off = matched[place] - disparity[place]
+            counts = abs(off) <= most
+            weights.append(min(max((confidence[place] - 0.95) / 0.05, 0), 1) if counts else 0)
+            away.append(off if counts else 0)
+            planes.append(disparity[place])
+    if sum(weights) == 0:
+        return 0
+    mean = np.average(away, weights=weights)
+    variance = np.average((np.array(away) - mean) ** 2, weights=weights)
+    share = np.mean(weights)
+    stands_out = mean**2 / (mean**2 + 0.3 * variance + 1e-6)
+    beside = abs(np.average(planes, weights=weights) - disparity[y, x])
+    stands_out *= min(max(2 - beside / most, 0), 1)
+    return mean * stands_out * share / (share + 0.4)
