@@ -290,6 +290,17 @@ def test_other_doors_take_the_same(expected):
     assert (segment(floats[0], rules) == segment(RGB[0], rules)).all()
 
 
+def test_warnings_name_the_line_of_the_caller():
+    off = replace(CAMERAS, cx_pixels=2.0)
+    with pytest.warns(slanted.SlantedWarning) as said:
+        result = slanted.estimate(RGB[0], GREY[1], preset="fast", calibration=off)
+        result.calibrated(off)
+    told = [str(each.message) for each in said]
+    assert any("is in colour" in each for each in told)
+    assert sum("principal point" in each for each in told) == 2
+    assert {each.filename for each in said} == {__file__}
+
+
 def test_messages_name_the_files():
     with pytest.raises(slanted.InputError, match=re.escape("left.png, right: no pixel could be")):
         slanted.estimate("left.png", np.zeros((64, 96, 3), np.uint8))

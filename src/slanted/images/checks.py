@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slanted.errors import InputError, SlantedWarning
+from slanted.errors import InputError, warn
 from slanted.images.colour import as_grey
 from slanted.images.given import Channels, image_from_user, refuse_bgr
 from slanted.runtime.arrays import Floats
@@ -86,11 +85,9 @@ def check_pair(
         )
     if left.ndim != right.ndim:
         colour, grey = names if left.ndim == 3 else names[::-1]
-        warnings.warn(
+        warn(
             f"{colour}: is in colour, but {grey} is grey, so both are used as grey; give both in "
             "colour if you have them",
-            SlantedWarning,
-            stacklevel=2,
         )
         left, right = as_grey(left), as_grey(right)
     return left, right

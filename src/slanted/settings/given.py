@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from slanted.errors import ArgumentError, SettingsError, nearest
+from slanted.errors import ArgumentError, SettingsError, meant, nearest
 from slanted.settings.fields import shortened
 from slanted.settings.tree import Settings, leaves, nearest_setting, preset_names
 
@@ -103,12 +103,12 @@ def names_arguments(function: Callable[Arguments, Returned]) -> Callable[Argumen
 def _unknown_argument(function: str, name: str, known: list[str]) -> str:
     said = f"{name}: unknown argument of {function}"
     if (ours := OPENCV.get(name)) in known:
-        return f"{said}; did you mean {ours}?"
+        return said + meant(ours)
     paths = [leaf.path for leaf in leaves(Settings())]
     if name in paths or name in {path.rpartition(".")[2] for path in paths}:
         return f"{said}; it is a setting, so give settings={{'{nearest_setting(name, paths)}': …}}"
     if near := nearest(name, known):
-        return f"{said}; did you mean {near}?"
+        return said + meant(near)
     if near := nearest_setting(name, paths):
-        return f"{said}; did you mean settings={{'{near}': …}}?"
+        return said + meant(f"settings={{'{near}': …}}")
     return f"{said}, which has {', '.join(known)}"
