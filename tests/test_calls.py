@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -288,6 +289,24 @@ def test_other_doors_take_the_same(expected):
     )
     rules = replace(FAST.segmentation, method="slic")
     assert (segment(floats[0], rules) == segment(RGB[0], rules)).all()
+
+
+@pytest.mark.parametrize("kind", ["colour", "grey", "tensor", "uint16", "grey and colour"])
+def test_a_result_does_not_change_with_the_arrays_it_was_given(kind):
+    views = {"colour": RGB, "tensor": RGB, "grey": GREY, "uint16": DEEP}.get(
+        kind, (GREY[0], RGB[1])
+    )
+    own = both(np.copy, views)
+    given = both(Tensor, own) if kind == "tensor" else own
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", slanted.SlantedWarning)
+        result = slanted.estimate(*given, preset="fast")
+    before = result.left.copy(), result.right.copy()
+    for view in own:
+        view[:] = 0
+    np.testing.assert_array_equal(result.left, before[0])
+    np.testing.assert_array_equal(result.right, before[1])
+    assert result.points()[1].any()
 
 
 def test_warnings_name_the_line_of_the_caller():

@@ -104,6 +104,26 @@ def test_settings_are_taken_and_kept():
     assert StereoSlanted.create(settings=whole).settings == whole
 
 
+def test_floats_on_two_scales_are_refused_as_by_estimate():
+    stereo = StereoSlanted.create(0, 40, mode="fast")
+    with pytest.raises(InputError, match=r"^right: expected floats on the scale of the left image"):
+        stereo.compute(BGR[0] / 255, BGR[1].astype(float))
+    with pytest.raises(InputError, match=r"^right: expected the size of the left image, 96×64"):
+        stereo.compute(BGR[0], BGR[1][:, 1:])
+
+
+@pytest.mark.parametrize("views", [BGR, GREY], ids=["BGR", "grey"])
+def test_the_result_does_not_change_with_the_arrays_given(views):
+    stereo = StereoSlanted.create(0, 40, mode="fast")
+    own = [view.copy() for view in views]
+    stereo.compute(*own)
+    before = stereo.result.left.copy(), stereo.result.right.copy()
+    for view in own:
+        view[:] = 0
+    np.testing.assert_array_equal(stereo.result.left, before[0])
+    np.testing.assert_array_equal(stereo.result.right, before[1])
+
+
 def test_what_belongs_to_sgbm_alone_is_kept_and_told():
     with pytest.warns(SlantedWarning, match="^blockSize, P1, P2: without effect") as said:
         stereo = StereoSlanted.create(0, 48, 5, P1=8 * 25, P2=32 * 25, uniquenessRatio=0)

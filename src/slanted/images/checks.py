@@ -50,15 +50,21 @@ def check_channels(name: str, image: NDArray[Any]) -> Image:
 
 
 def check_pair(
-    left: Any, right: Any, names: tuple[str, str] = NAMES, channels: Channels = "rgb"
+    left: Any,
+    right: Any,
+    names: tuple[str, str] = NAMES,
+    channels: Channels = "rgb",
+    *,
+    own: bool = False,
 ) -> tuple[Image, Image]:
     """Return both images if they can be matched, or raise an InputError that says why not.
 
     If one image is grey and the other in colour, both become grey, with a warning. `names` are what
     messages call the images, such as their files; `channels` is the order of colours in arrays.
+    With `own`, the images share no memory with what was given.
     """
     views = [
-        image_from_user(name, given, channels)
+        image_from_user(name, given, channels, own=own)
         for name, given in zip(names, (left, right), strict=True)
     ]
     for name, given, view in zip(names, (left, right), views, strict=True):

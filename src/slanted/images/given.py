@@ -53,10 +53,6 @@ class HasArrayInterface(Protocol):
         ...
 
 
-ImageLike = str | os.PathLike[str] | HasArray | HasArrayInterface
-"""What `slanted.estimate` takes for an image."""
-
-
 @dataclass(frozen=True, eq=False)
 class GivenImage:
     """An image of the user's in the form that all stages work on."""
@@ -67,12 +63,16 @@ class GivenImage:
     """The white of the floats that it was given as, 1 or 255; None for whole numbers."""
 
 
+ImageLike = str | os.PathLike[str] | HasArray | HasArrayInterface | GivenImage
+"""What `slanted.estimate` takes for an image; one that is checked already is taken as it is."""
+
+
 def is_path(given: Any) -> bool:
     """Return whether something names a file."""
     return isinstance(given, str | os.PathLike)
 
 
-def names_of(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
+def message_names(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
     """Return what messages call the images: their files, if paths were given."""
     one, other = (
         str(given) if is_path(given) and os.fspath(given) else name
@@ -81,7 +81,9 @@ def names_of(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
     return one, other
 
 
-def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenImage:
+def image_from_user(
+    name: str, given: Any, channels: Channels = "rgb", *, own: bool = False
+) -> GivenImage:
     """Return an image of the user's as grey or RGB of 8 or 16 bits.
 
     Parameters
@@ -92,6 +94,8 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
         A path, a Pillow image, an array, or what NumPy can make one of.
     channels
         The order of the colours of an array.
+    own
+        Whether it must be a copy, which does not change if the caller's array does.
 
     Raises
     ------
@@ -108,6 +112,8 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
     """
     if channels not in ("rgb", "bgr"):
         raise InputError(f"channels: expected 'rgb' or 'bgr', got {channels!r}")
+    if isinstance(given, GivenImage):
+        return given
     if is_path(given):
         from slanted.io import read_image
 
@@ -117,13 +123,17 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
         return GivenImage(read)
     if _is_pillow(given):
         return _from_pillow(name, given)
-    values, white = _as_whole_numbers(name, _as_array(name, given))
+    array = _as_array(name, given)
+    values, white = _as_whole_numbers(name, array)
     shaped = _channels_last(name, values)
     if shaped.ndim == 3:
         # Alpha goes with the fourth channel.
         shaped = shaped[..., 2::-1] if channels == "bgr" else shaped[..., :3]
     # Kernels are compiled for arrays that may be written to.
-    return GivenImage(np.require(shaped, requirements=["C", "W"]), white)
+    pixels = np.require(shaped, requirements=["C", "W"])
+    if own and np.may_share_memory(pixels, array):
+        pixels = pixels.copy()
+    return GivenImage(pixels, white)
 
 
 def refuse_bgr(name: str, given: Any, image: Image) -> None:

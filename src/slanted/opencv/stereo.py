@@ -123,11 +123,13 @@ class StereoSlanted(HasSgbmParameters):
         """
         import numpy as np
 
-        from slanted.images.checks import check_image
-        from slanted.images.given import names_of
+        from slanted.images.given import image_from_user, message_names
 
-        names = names_of(left, right, ("left", "right"))
-        one, other = check_image(names[0], left, "bgr"), check_image(names[1], right, "bgr")
+        names = message_names(left, right, ("left", "right"))
+        one, other = (
+            image_from_user(name, given, "bgr", own=True)
+            for name, given in zip(names, (left, right), strict=True)
+        )
         result = estimate(one, other, self.settings, names=names)
         shown = result.trusted_disparity()
         known = np.isfinite(shown)
