@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -289,6 +290,29 @@ def test_other_doors_take_the_same(expected):
     )
     rules = replace(FAST.segmentation, method="slic")
     assert (segment(floats[0], rules) == segment(RGB[0], rules)).all()
+
+
+def test_other_doors_take_settings_in_the_same_ways(expected):
+    from slanted.pipeline import match_pair, reestimate
+
+    short = {"matching.max_disparity": 40}
+    matched, _ = match_pair(*RGB, short)
+    assert matched.tobytes() == match_pair(*RGB, slanted.Settings().updated(short))[0].tobytes()
+    assert matched.tobytes() == match_pair(*RGB, "mine.toml")[0].tobytes()
+    result, few = expected["colour"], {"segmentation.count": 30}
+    again = reestimate(result, settings=few)  # of the result's own pair, and on top of its settings
+    assert again.settings == FAST.updated(few)
+    same = reestimate(result, *RGB, FAST.updated(few))
+    assert again.disparity.tobytes() == same.disparity.tobytes()
+    assert again.left is result.left
+    Path("few.toml").write_text("[segmentation]\ncount = 30\n")
+    assert reestimate(result, *RGB, "few.toml").disparity.tobytes() == same.disparity.tobytes()
+    with pytest.raises(slanted.InputError, match=r"did you mean segmentation\.count"):
+        reestimate(result, settings={"segmentation.cuont": 30})
+    with pytest.raises(slanted.InputError, match=r"^right: expected both images of the pair or"):
+        reestimate(result, RGB[0], settings=FAST)
+    with pytest.raises(slanted.InputError, match=r"^left: expected the pair of the result, which"):
+        reestimate(replace(result, left=None), settings=FAST)
 
 
 @pytest.mark.parametrize("kind", ["colour", "grey", "tensor", "uint16", "grey and colour"])

@@ -26,6 +26,8 @@ def settings_from_user(
     settings: SettingsLike | None,
     preset: str | None = None,
     changes: Mapping[str, Any] | None = None,
+    *,
+    base: Settings | None = None,
 ) -> Settings:
     """Return the settings that the arguments of a function stand for.
 
@@ -37,6 +39,8 @@ def settings_from_user(
         Name of the preset to start from, by default ``default``.
     changes
         Values by dotted name, which win over the others; None is one that was not given.
+    base
+        Settings to start from, instead of a preset.
 
     Raises
     ------
@@ -51,10 +55,12 @@ def settings_from_user(
     500
     """
     given = {path: value for path, value in (changes or {}).items() if value is not None}
-    return _without_changes(settings, preset).updated(given)
+    return _without_changes(settings, preset, base).updated(given)
 
 
-def _without_changes(settings: SettingsLike | None, preset: str | None) -> Settings:
+def _without_changes(
+    settings: SettingsLike | None, preset: str | None, base: Settings | None
+) -> Settings:
     if isinstance(settings, Settings):
         if preset is not None:
             raise SettingsError(
@@ -67,7 +73,8 @@ def _without_changes(settings: SettingsLike | None, preset: str | None) -> Setti
             f"settings: expected names and values or a file, got the preset {settings!r}; give it "
             f"as preset={settings!r}"
         )
-    base = Settings() if preset is None else Settings.preset(preset)
+    if base is None:
+        base = Settings() if preset is None else Settings.preset(preset)
     if settings is None:
         return base
     if isinstance(settings, Mapping):
