@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from slanted.errors import InputError, warn
 from slanted.images.colour import as_grey
 from slanted.images.given import Channels, image_from_user, refuse_bgr
-from slanted.runtime.arrays import Floats
+from slanted.runtime.arrays import Floats, refuse_masked
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -133,6 +133,7 @@ def check_disparity_map(
     InputError
         If the array is not an (H, W) map of real numbers, or is empty or of another size.
     """
+    refuse_masked(argument, array)
     values: NDArray[Any] = np.asarray(array)
     if values.ndim != 2 or values.size == 0:
         raise InputError(

@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.runtime.arrays import refuse_masked
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -28,12 +30,17 @@ COUNTS = (1, 3, 4)
 """Numbers of channels: grey, colour, colour with alpha."""
 NO_SCALE = 2.0
 """A largest value from 1 to this is refused: it is 0 … 1 after a filter, not a black 0 … 255."""
+VALUES_AT_A_TIME = 2**15
+"""Floats that are scaled at once."""
 EXPECTED = "expected a path, a Pillow image or an array"
 SHAPES = "(H, W), (H, W, 3) or (3, H, W)"
 _PLAIN_MODES = ("L", "RGB")
-_WITH_ALPHA = {"P": "RGBA", "PA": "RGBA", "RGBa": "RGBA", "La": "LA"}
-"""Pillow's modes that are brought to one with plain alpha first, which is then dropped."""
-_TO_RGB = ("CMYK", "YCbCr", "HSV", "RGBX")
+_CONVERTED = {
+    **{"P": "RGBA", "PA": "RGBA", "RGBa": "RGBA", "La": "LA"},  # their alpha is then dropped
+    **dict.fromkeys(("CMYK", "YCbCr", "HSV", "RGBX"), "RGB"),
+    "1": "L",  # black and white, as from a file of one bit
+}
+"""Pillow's modes that are brought to others first, and these."""
 
 
 class HasArray(Protocol):
@@ -166,6 +173,7 @@ def _as_array(name: str, given: Any) -> NDArray[Any]:
         raise InputError(
             f"{name}: {EXPECTED}, got {type(given).__name__}; make it an array of uint8 or uint16"
         )
+    refuse_masked(name, given)
     try:
         return np.asarray(given)
     except Exception as error:  # whatever another library raises, such as for a tensor on a GPU
@@ -184,15 +192,14 @@ def _as_whole_numbers(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], fl
         raise InputError(
             f"{name}: expected an image of type uint8, uint16 or float, got {values.dtype}; {cure}"
         )
-    if not np.isfinite(values).all():
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if not (isfinite(low) and isfinite(high)):  # NaN anywhere is both
         raise InputError(
             f"{name}: expected finite floats, got NaN or infinity; fill the unknown pixels first"
         )
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if low >= 0 and (high <= 1 or NO_SCALE < high <= 255):
         white = 1.0 if high <= 1 else 255.0
-        scaled = values.astype(np.float64) * (255 / white)
-        return np.rint(scaled).astype(np.uint8), white
+        return _as_levels(values, 255 / white), white
     cure = "undo its normalisation" if low < 0 else "scale or clip it"
     if high > 255 and low >= 0:
         cure = "convert it to uint16, or scale it"
@@ -200,6 +207,26 @@ def _as_whole_numbers(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], fl
         f"{name}: expected floats on the scale 0 to 1 or 0 to 255, got {low:.4g} to {high:.4g}; "
         f"{cure}"
     )
+
+
+def _as_levels(values: NDArray[Any], factor: float) -> NDArray[np.uint8]:
+    """Return floats as levels of 8 bits.
+
+    They are rounded in parts: a whole copy in float64 would take eight times the image's memory.
+    """
+    levels = np.empty_like(values, np.uint8)
+    parts = np.nditer(
+        [values, levels],
+        ["external_loop", "buffered", "zerosize_ok"],
+        [["readonly"], ["writeonly"]],
+        op_dtypes=[np.float64, np.uint8],
+        casting="same_kind",
+        buffersize=VALUES_AT_A_TIME,
+    )
+    with parts:
+        for some, rounded in parts:
+            rounded[...] = np.rint(some * factor)
+    return levels
 
 
 def _channels_last(name: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -236,13 +263,11 @@ def _is_pillow(given: Any) -> bool:
 
 
 def _from_pillow(name: str, given: Any) -> GivenImage:
-    """Return an image of Pillow's: palettes are looked up, and alpha is dropped."""
+    """Return an image of Pillow's as `slanted.io.read_image` would return its file."""
     mode = given.mode
     try:
-        if mode in _WITH_ALPHA:
-            given = given.convert(_WITH_ALPHA[mode])
-        elif mode in _TO_RGB:
-            given = given.convert("RGB")
+        if mode in _CONVERTED:
+            given = given.convert(_CONVERTED[mode])
         values = np.asarray(given)
     except (OSError, ValueError, SyntaxError) as error:  # it reads its file only now
         raise InputError(f"{name}: the Pillow image cannot be read ({error})") from error
