@@ -29,6 +29,17 @@ def check_image(name: str, given: Any, channels: Channels = "rgb") -> Image:
     return _check_side(name, image_from_user(name, given, channels).pixels)
 
 
+def check_view(name: str, given: Any, disparity: NDArray[Any]) -> Image:
+    """Return what a user gave as a view of the pair of a disparity, or raise an InputError."""
+    image = check_image(name, given)
+    if image.shape[:2] != disparity.shape:
+        raise InputError(
+            f"{name}: expected the size of the disparity, {size_text(disparity)}, got "
+            f"{size_text(image)}; give the pair that it was estimated from"
+        )
+    return image
+
+
 def _check_side(name: str, image: Image) -> Image:
     if min(image.shape[:2]) < SMALLEST_SIDE:
         raise InputError(
