@@ -79,7 +79,7 @@ class Result(ResultData):
       boundaries  ... % coplanar, ... % hinge, ... % occlusion
       matched     ... % of the pixels
       confidence  median ..., ... % of the pixels below ...
-      energy      ..., at most ... % above the best choice
+      energy      ..., at most ... % above the optimum over the last particles
       time        ... s
     >>> len(result.planes) == result.regions.count
     True

@@ -19,6 +19,7 @@ from slanted.output.folder import disparity_picture
 from slanted.output.legends import with_legend
 from slanted.output.overlays import labels_legend, paint_labels
 from slanted.output.pictures import disparity_scale, shrunk
+from slanted.output.summary_text import most_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def facts(result: ResultData) -> list[tuple[str, str]]:
         ("boundaries", boundary_shares(result)),
         ("matched", f"{matched:.1f} % of the pixels"),
         ("confidence", _confidence(result)),
-        ("energy", f"{result.energy:.0f}, at most {100 * result.gap:.2f} % above the best choice"),
+        ("energy", f"{result.energy:.0f}, {most_above(100 * result.gap)}"),
     ]
     if result.calibration is not None:
         cameras = result.calibration
