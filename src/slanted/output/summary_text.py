@@ -5,6 +5,11 @@ from __future__ import annotations
 from math import ceil, isfinite
 from typing import Any
 
+import numpy as np
+
+from slanted.boundary_label import BoundaryLabel
+from slanted.runtime.arrays import Ints
+
 
 def rounded_up(percent: float, digits: int) -> str:
     """Return a percentage, rounded up: it is said to be the most.
@@ -44,6 +49,12 @@ def gap_text(summary: dict[str, Any]) -> str:
         f"{summary['floor']:,.0f}, where each term is minimised alone, and bounds the search, not "
         "the error of the disparity"
     )
+
+
+def label_counts(labels: Ints) -> dict[str, int]:
+    """Return how many boundaries have each label, by its name, as in a summary."""
+    counts = np.bincount(labels, minlength=len(BoundaryLabel))
+    return {label.name.lower(): int(counts[label]) for label in BoundaryLabel}
 
 
 def label_shares(summary: dict[str, Any]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from slanted.io import read_image
 from slanted.io.names import RECORD, SUMMARY_LINES
 from slanted.output import html
 from slanted.output.pictures import jpeg
-from slanted.output.result_data import only_inside
+from slanted.output.strangers import only_inside
 from slanted.output.summary_text import rounded_up
 from slanted.report.results import ERRORS, score_text
 
