@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -127,6 +129,7 @@ GOOD = {
     "tensors, float, channels first": (both(lambda v: Tensor(np.moveaxis(v, 2, 0) / 255)), {}, "colour"),
     "tensors, uint8": (both(Tensor), {}, "colour"),
     "buffers without a NumPy type": (both(lambda v: SimpleNamespace(__array_interface__=v.__array_interface__)), {}, "colour"),
+    "masked arrays of which nothing is masked": (both(np.ma.array), {}, "colour"),
     "in Fortran's order": (both(fortran), {}, "colour"),
     "every second pixel of a larger image": (both(lambda v: v.repeat(2, 0).repeat(2, 1)[::2, ::2]), {}, "colour"),
     "read-only": (both(lambda v: np.frombuffer(v.tobytes(), np.uint8).reshape(v.shape)), {}, "colour"),
@@ -211,7 +214,10 @@ BAD = {
     "a batch": ((np.zeros((2, 3, 64, 96), np.uint8),) * 2, {}, "left: expected one image, got a batch of shape (2, 3, 64, 96)"),
     "nothing in it": ((np.zeros((0, 0), np.uint8),) * 2, {}, "left: expected at least 8×8 pixels, got 0×0"),
     "a tensor on a GPU": ((Tensor(None, "can't convert cuda:0 device type tensor"), RGB[1]), {}, "left: expected a path, a Pillow image or an array, got Tensor, of which NumPy cannot make one (can't convert cuda:0"),
-    "Pillow, 1 bit": (pillow("1"), {}, "left: expected a Pillow image in grey or colour, got one of mode '1'"),
+    "Pillow, Lab": (pillow("LAB"), {}, "left: expected a Pillow image in grey or colour, got one of mode 'LAB'"),
+    "a masked pixel": ((np.ma.array(RGB[0], mask=RGB[0] == RGB[0].max()), RGB[1]), {}, "left: expected an array without masked values, got"),
+    "a masked disparity": (RGB, {"disparity": np.ma.array(np.ones((64, 96)), mask=np.eye(64, 96))}, "disparity: expected an array without masked values, got 64 of them; fill them"),
+    "masked segments": (RGB, {"segments": np.ma.array(SCENE.segments, mask=np.eye(64, 96))}, "label image: expected an array without masked values, got 64"),
     "Pillow, 32 bits beyond 16": (both(lambda v: Image.fromarray(v.astype(np.int32) * 9999), GREY), {}, "left: expected a Pillow image in grey or colour, got one of mode 'I'"),
     "sizes differ": ((RGB[0], RGB[1][:, 1:]), {}, "right: expected the size of the left image, 96×64, got 95×64"),
     "depths differ": ((RGB[0], DEEP[1]), {}, "right: expected the bit depth of the left image (uint8), got uint16"),
@@ -288,6 +294,58 @@ def test_other_doors_take_the_same(expected):
     )
     rules = replace(FAST.segmentation, method="slic")
     assert (segment(floats[0], rules) == segment(RGB[0], rules)).all()
+
+
+def test_other_doors_take_settings_in_the_same_ways(expected):
+    from slanted.pipeline import match_pair, reestimate
+
+    short = {"matching.max_disparity": 40}
+    matched, _ = match_pair(*RGB, short)
+    assert matched.tobytes() == match_pair(*RGB, slanted.Settings().updated(short))[0].tobytes()
+    assert matched.tobytes() == match_pair(*RGB, "mine.toml")[0].tobytes()
+    result, few = expected["colour"], {"segmentation.count": 30}
+    again = reestimate(result, settings=few)  # of the result's own pair, and on top of its settings
+    assert again.settings == FAST.updated(few)
+    same = reestimate(result, *RGB, FAST.updated(few))
+    assert again.disparity.tobytes() == same.disparity.tobytes()
+    assert again.left is result.left
+    Path("few.toml").write_text("[segmentation]\ncount = 30\n")
+    assert reestimate(result, *RGB, "few.toml").disparity.tobytes() == same.disparity.tobytes()
+    with pytest.raises(slanted.InputError, match=r"did you mean segmentation\.count"):
+        reestimate(result, settings={"segmentation.cuont": 30})
+    with pytest.raises(slanted.InputError, match=r"^right: expected both images of the pair or"):
+        reestimate(result, RGB[0], settings=FAST)
+    with pytest.raises(slanted.InputError, match=r"^left: expected the pair of the result, which"):
+        reestimate(replace(result, left=None), settings=FAST)
+
+
+@pytest.mark.parametrize("kind", ["colour", "grey", "tensor", "uint16", "grey and colour"])
+def test_a_result_does_not_change_with_the_arrays_it_was_given(kind):
+    views = {"colour": RGB, "tensor": RGB, "grey": GREY, "uint16": DEEP}.get(
+        kind, (GREY[0], RGB[1])
+    )
+    own = both(np.copy, views)
+    given = both(Tensor, own) if kind == "tensor" else own
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", slanted.SlantedWarning)
+        result = slanted.estimate(*given, preset="fast")
+    before = result.left.copy(), result.right.copy()
+    for view in own:
+        view[:] = 0
+    np.testing.assert_array_equal(result.left, before[0])
+    np.testing.assert_array_equal(result.right, before[1])
+    assert result.points()[1].any()
+
+
+def test_warnings_name_the_line_of_the_caller():
+    off = replace(CAMERAS, cx_pixels=2.0)
+    with pytest.warns(slanted.SlantedWarning) as said:
+        result = slanted.estimate(RGB[0], GREY[1], preset="fast", calibration=off)
+        result.calibrated(off)
+    told = [str(each.message) for each in said]
+    assert any("is in colour" in each for each in told)
+    assert sum("principal point" in each for each in told) == 2
+    assert {each.filename for each in said} == {__file__}
 
 
 def test_messages_name_the_files():

@@ -8,7 +8,7 @@ import pytest
 
 import slanted
 from slanted.boundary_label import BoundaryLabel
-from slanted.errors import FileError, SlantedWarning
+from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.output.overlays import LABEL_COLOURS, paint_labels
 from slanted.output.result_data import json_text
 from slanted.regions import build_regions
@@ -74,13 +74,25 @@ def test_a_result_keeps_its_pair_and_cameras(result, tmp_path):
         Result.load(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["left", "right"])
+def test_a_pair_of_another_size_is_refused_before_anything_is_written(result, tmp_path, name):
+    sentence = f"^{name}: expected the size of the disparity, 160×120, got 159×120"
+    with pytest.raises(InputError, match=sentence):
+        result.save(tmp_path / "out", **{name: SCENE.left[:, 1:]})
+    assert not (tmp_path / "out").exists()
+    slanted.write_image(tmp_path / "other.png", SCENE.left[1:])
+    with pytest.raises(InputError, match=r"other\.png: expected the size of the disparity"):
+        result.save(tmp_path / "out", **{name: tmp_path / "other.png"})
+
+
 def test_a_large_result_of_a_blank_wall_is_read(monkeypatch, tmp_path):
     """Its arrays compress to less than what a folder made to exhaust memory would claim."""
     left, right = SCENE.left.copy(), SCENE.right.copy()
     left[:, 50:] = right[:, 30:] = 90
     settings = slanted.Settings().with_text({"rectification.check": "off"})
     result = slanted.estimate(left, right, settings)
-    monkeypatch.setattr("slanted.output.result_data.SMALL_RESULT", 1000)
+    for module in ("result_data", "strangers"):  # that writes it, and that checks it
+        monkeypatch.setattr(f"slanted.output.{module}.SMALL_RESULT", 1000)
     result.save(tmp_path)
     assert (tmp_path / "result.npz").stat().st_size > 13 * result.disparity.size
     np.testing.assert_array_equal(Result.load(tmp_path).disparity, result.disparity)

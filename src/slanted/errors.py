@@ -6,8 +6,11 @@ to do. The command line prints it and exits with code 2; the library never print
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from types import FrameType
 
 LONGEST_MESSAGE = 1000
 
@@ -68,9 +71,30 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
     """Return the end of a sentence about an unknown name: the `nearest` one, if any."""
-    near = nearest(name, known, cutoff)
+    return meant(nearest(name, known, cutoff), otherwise)
+
+
+def meant(near: str | None, otherwise: str = "") -> str:
+    """Return the end of a sentence about an unknown name, if what it may stand for is known."""
     hint = f"did you mean {near}?" if near else otherwise
     return hint and f"; {hint}"
+
+
+def warn(message: str) -> None:
+    """Give a `SlantedWarning` that names the line outside of slanted from which it all started.
+
+    So the caller sees a line of their own, and each of these lines is told once.
+    """
+    level, frame = 2, sys._getframe(1)
+    while _is_inside(frame) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, SlantedWarning, stacklevel=level)
+
+
+def _is_inside(frame: FrameType) -> bool:
+    """Return whether a frame is slanted's, or one between two of slanted's."""
+    module = str(frame.f_globals.get("__name__"))
+    return module.partition(".")[0] == "slanted" or module == "contextlib"
 
 
 class InputError(SlantedError, ValueError):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from slanted.errors import InputError
 from slanted.result import Result
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
@@ -134,9 +135,9 @@ def estimate(
 
 def reestimate(
     result: Result,
-    left: Any,
-    right: Any,
-    settings: Settings,
+    left: ImageLike | None = None,
+    right: ImageLike | None = None,
+    settings: SettingsLike | None = None,
     *,
     keep_segments: bool = False,
     potential: Potential | None = None,
@@ -154,23 +155,28 @@ def reestimate(
     result
         The result whose matches, pixel weights and disparity range are kept.
     left, right
-        The pair of that result.
+        The pair of that result, as for `estimate`; by default the one that it keeps.
     settings
-        All parameters; those of matching and its doubts (``confidence.most_doubt``,
-        ``confidence.add_doubt``) and ``model.pixel_weights`` have no effect.
+        All settings; or those that differ from the result's, by name or in a TOML file. Those of
+        matching and its doubts (``confidence.most_doubt``, ``confidence.add_doubt``) and
+        ``model.pixel_weights`` have no effect.
     keep_segments
         Whether to keep the segments of the result, as you should if you gave them to `estimate`;
         otherwise the image is segmented again.
     potential, progress, watch
         As for `estimate`.
 
+    Raises
+    ------
+    slanted.errors.InputError
+        If an argument cannot be used, or there is no pair.
+
     Examples
     --------
     >>> from slanted.synthetic import make_scene
     >>> scene = make_scene(96, 64, segments=40, seed=1)
     >>> result = estimate(scene.left, scene.right)
-    >>> weaker = result.settings.with_text({"model.weights.col": "0"})
-    >>> again = reestimate(result, scene.left, scene.right, weaker)
+    >>> again = reestimate(result, settings={"model.weights.col": 0})
     >>> again.matched is result.matched
     True
     """
@@ -179,16 +185,39 @@ def reestimate(
     matches = InitialMatches(
         result.matched, result.pixel_weights, *found, doubts=result.doubts, finer=result.finer
     )
-    with prepare(left, right, settings, progress) as pair:
+    chosen = settings_from_user(settings, base=result.settings)
+    with prepare(*_pair_of(result, left, right), chosen, progress) as pair:
         run = replace(pair, potential=potential, watch=watch, calibration=result.calibration)
         run = run.straightened(result.rectification)
         return explain(run, matches, segments)
 
 
+def _pair_of(
+    result: Result, left: ImageLike | None, right: ImageLike | None
+) -> tuple[ImageLike, ImageLike]:
+    """Return the pair that was given or, without a copy, the one that the result keeps."""
+    from slanted.images.given import GivenImage
+
+    if (left is None) != (right is None):
+        missing = "left" if left is None else "right"
+        raise InputError(f"{missing}: expected both images of the pair or none, got one alone")
+    kept = result.left, result.right
+    left, right = kept if left is None else (left, right)
+    if left is None or right is None:
+        raise InputError(
+            "left: expected the pair of the result, which was saved without; give left and right"
+        )
+    one, other = (
+        GivenImage(own) if own is not None and given is own else given
+        for given, own in zip((left, right), kept, strict=True)
+    )
+    return one, other
+
+
 def match_pair(
-    left: Any,
-    right: Any,
-    settings: Settings | None = None,
+    left: ImageLike,
+    right: ImageLike,
+    settings: SettingsLike | None = None,
     *,
     progress: Progress | None = None,
     names: tuple[str, str] = ("left", "right"),
@@ -212,7 +241,7 @@ def match_pair(
     >>> matched.shape, list(seconds)
     ((64, 96), ['first look', 'matching'])
     """
-    with prepare(left, right, settings, progress, names) as pair:
+    with prepare(left, right, settings_from_user(settings), progress, names) as pair:
         run, look = pair.first_look()
         return run.match(look).disparity, run.stage.seconds
 

@@ -80,7 +80,7 @@ class Result(ResultData):
       boundaries  ... % coplanar, ... % hinge, ... % occlusion
       matched     ... % of the pixels
       confidence  median ..., ... % of the pixels below ...
-      energy      ..., at most ... % above the best choice
+      energy      ..., at most ... % above the optimum over the last particles
       time        ... s
     >>> len(result.planes) == result.regions.count
     True
@@ -282,7 +282,14 @@ class Result(ResultData):
         folder
             The folder; files of an earlier result in it are replaced.
         left, right
-            Images to write in place of the pair that it was made of.
+            Images to write in place of the pair that it was made of, of the same size.
+
+        Raises
+        ------
+        InputError
+            If an image is none, or of another size; nothing is written.
+        FileError
+            If the folder cannot be written to.
 
         Examples
         --------
@@ -293,12 +300,14 @@ class Result(ResultData):
         >>> slanted.read_disparity("out/disparity.pfm").shape
         (64, 96)
         """
-        from slanted.images.checks import check_image
+        from slanted.images.checks import check_view
+        from slanted.images.given import message_names
         from slanted.output.folder import whole_folder, write_result
 
+        names = message_names(left, right, ("left", "right"))
         views = [
-            None if given is None else check_image(name, given)
-            for name, given in (("left", left), ("right", right))
+            None if given is None else check_view(name, given, self.disparity)
+            for name, given in zip(names, (left, right), strict=True)
         ]
         with whole_folder(Path(folder), fsync=self.settings.fsync) as staging:
             write_result(staging, self, views[0], right=views[1])

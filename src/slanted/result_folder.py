@@ -10,7 +10,8 @@ from slanted.errors import FileError
 from slanted.io import Calibration, read_disparity
 from slanted.io.names import ARRAYS, RECORD, TRUTH
 from slanted.io.replacement import read_settled
-from slanted.output.result_data import only_inside, read_record
+from slanted.output.result_data import read_record
+from slanted.output.strangers import only_inside
 from slanted.result import Result
 
 if TYPE_CHECKING:

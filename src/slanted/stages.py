@@ -355,15 +355,16 @@ def prepare(
     from slanted.confidence.weights import weights_of
     from slanted.images.checks import check_pair
     from slanted.images.colour import brightened
-    from slanted.images.given import names_of
+    from slanted.images.given import message_names
     from slanted.io.calibration_files import calibration_from_user
     from slanted.matching.noise import calmed
     from slanted.runtime.threads import thread_limit
     from slanted.tiles.stages import tiles_of
 
     settings = settings or Settings()
-    names = names_of(left, right, names)
-    checked = check_pair(left, right, names, channels)
+    names = message_names(left, right, names)
+    # The result keeps the pair, which must not change when the caller reuses the arrays.
+    checked = check_pair(left, right, names, channels, own=True)
     if calibration is not None:
         calibration = calibration_from_user(calibration, checked[0].shape[:2])
     left, right = brightened(*checked)

@@ -1,9 +1,13 @@
 """Images of users: one image in many forms is one image, and anything else gets a sentence."""
 
+import tracemalloc
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from PIL import Image
 
 from slanted.errors import InputError
 from slanted.images.given import image_from_user
@@ -63,3 +67,33 @@ def test_any_array_is_an_image_or_gets_a_sentence(values):
     else:
         assert found.ndim == 2 or found.shape[2] == 3
         assert found.dtype in (np.uint8, np.uint16)
+
+
+def test_one_bit_is_the_same_from_a_file_and_from_pillow(tmp_path):
+    view = np.random.default_rng(3).integers(0, 256, (20, 30), np.uint8)
+    image = Image.fromarray(view).convert("1")
+    image.save(tmp_path / "bits.png")
+    found = image_from_user("left", image).pixels
+    assert found.dtype == np.uint8
+    assert set(np.unique(found)) == {0, 255}
+    np.testing.assert_array_equal(found, image_from_user("left", tmp_path / "bits.png").pixels)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("white", [1, 255])
+def test_every_level_of_8_bits_survives_as_a_float(dtype, white):
+    levels = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    floats = (levels / (255 / white)).astype(dtype)
+    np.testing.assert_array_equal(image_from_user("left", floats).pixels, levels)
+
+
+@pytest.mark.parametrize("shape", [(1000, 1000, 3), (3, 1000, 1000), (1, 3, 1000, 1000)])
+def test_floats_take_little_memory_beside_their_image(shape):
+    floats = np.linspace(0, 1, 3_000_000, dtype=np.float32).reshape(shape)
+    tracemalloc.start()
+    try:
+        image_from_user("left", floats)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * floats.size  # bytes; the image has one a value, and so has its copy in order

@@ -93,6 +93,7 @@ def test_settings_are_taken_and_kept():
     chosen = {"matching.max_disparity": 40, "confidence.min": 0.5, "seed": 3}
     stereo = StereoSlanted.create(mode="fast", settings=chosen)
     assert stereo.settings == slanted.Settings.preset("fast").updated(chosen)
+    assert stereo.settings.seed == 3
     stereo.setMode("best")
     assert stereo.getMode() == "best"
     assert stereo.settings.matching.max_disparity == 40
@@ -100,8 +101,44 @@ def test_settings_are_taken_and_kept():
     assert stereo.settings.inference == slanted.Settings.preset("best").inference
     stereo.setMode(cv2.StereoSGBM_MODE_HH)
     assert stereo.settings.inference == slanted.Settings().inference
+    assert stereo.settings.seed == 3
     whole = slanted.Settings(seed=5)
     assert StereoSlanted.create(settings=whole).settings == whole
+
+
+def test_a_mode_of_opencv_changes_no_setting():
+    chosen = {"matching.max_disparity": 40, "segmentation.count": 70, "seed": 3}
+    stereo = StereoSlanted.create(settings=chosen)
+    for mode in (cv2.StereoSGBM_MODE_HH, cv2.StereoSGBM_MODE_SGBM_3WAY):
+        stereo.setMode(mode)
+        assert stereo.getMode() == mode
+        assert stereo.settings == slanted.Settings().updated(chosen)
+
+
+def test_the_start_of_the_range_alone_leaves_its_end():
+    stereo = StereoSlanted.create(minDisparity=5, settings={"matching.max_disparity": 100})
+    assert (stereo.getMinDisparity(), stereo.getNumDisparities()) == (5, 95)
+    assert StereoSlanted.create(minDisparity=5).getNumDisparities() == 0
+
+
+def test_floats_on_two_scales_are_refused_as_by_estimate():
+    stereo = StereoSlanted.create(0, 40, mode="fast")
+    with pytest.raises(InputError, match=r"^right: expected floats on the scale of the left image"):
+        stereo.compute(BGR[0] / 255, BGR[1].astype(float))
+    with pytest.raises(InputError, match=r"^right: expected the size of the left image, 96×64"):
+        stereo.compute(BGR[0], BGR[1][:, 1:])
+
+
+@pytest.mark.parametrize("views", [BGR, GREY], ids=["BGR", "grey"])
+def test_the_result_does_not_change_with_the_arrays_given(views):
+    stereo = StereoSlanted.create(0, 40, mode="fast")
+    own = [view.copy() for view in views]
+    stereo.compute(*own)
+    before = stereo.result.left.copy(), stereo.result.right.copy()
+    for view in own:
+        view[:] = 0
+    np.testing.assert_array_equal(stereo.result.left, before[0])
+    np.testing.assert_array_equal(stereo.result.right, before[1])
 
 
 def test_what_belongs_to_sgbm_alone_is_kept_and_told():

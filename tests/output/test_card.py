@@ -14,6 +14,7 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.io.images import read_image
 from slanted.output import card
+from slanted.output.summary_text import gap_text
 from slanted.synthetic import make_scene
 
 SCENE = make_scene(96, 64, segments=40, seed=1)
@@ -32,9 +33,19 @@ def test_the_text_tells_what_the_summary_tells(result):
     assert f"{told['disparity_min']:.1f} to {told['disparity_max']:.1f} px" in text
     assert f"{told['matched_percent']:.1f} % of the pixels" in text
     assert f"median {told['confidence_median']:.2f}" in text
-    assert f"at most {told['gap_percent']:.2f} % above" in text
+    most = gap_text(told).partition(" (")[0]
+    assert f"{told['energy']:.0f}, {most}\n" in text
     assert "baseline 0.12 m" in text
     assert f"{told['seconds']['total']:.2f} s" in text
+
+
+def test_what_is_said_to_be_the_most_is_rounded_up(result):
+    bound = result.energy * (1 - 0.0004155)
+    made = replace(result, inference=replace(result.inference, bound=bound))
+    assert 100 * made.gap == pytest.approx(0.04155, rel=1e-3)
+    said = "at most 0.042 % above the optimum over the last particles"
+    assert said in repr(made)
+    assert said in gap_text(made.summary())
 
 
 def test_shares_of_boundaries_are_those_of_the_labels(result):

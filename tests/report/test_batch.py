@@ -16,7 +16,7 @@ from slanted.io import write_image
 from slanted.report.batch import build_index
 
 DONE = {"name": "day/1 & 2", "status": "done", "width": 30, "height": 20, "segments": 1234,
-        "energy": 5678.4, "gap_percent": 0.125, "seconds": {"total": 1.25},
+        "energy": 5678.4, "gap_percent": 0.12155, "seconds": {"total": 1.25},
         "warnings": ["look <here>"]}  # fmt: skip
 FAILED = {"name": "lost", "status": "failed", "error": "l.png: expected a file"}
 
@@ -44,7 +44,7 @@ def test_every_pair_has_a_row(batch, tmp_path):
     assert "2 pairs, 1 done" in text
     cells = [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", text)]
     assert cells == [
-        *("day/1 &amp; 2", "", "done", "30", "20", "1,234", "", "5,678", "0.12", "1.2"),
+        *("day/1 &amp; 2", "", "done", "30", "20", "1,234", "", "5,678", "0.13", "1.2"),
         *("look &lt;here&gt;", "lost", "", "failed", *[""] * 7, "l.png: expected a file"),
     ]
     (picture,) = re.findall(r'<img src="data:image/jpeg;base64,([\w+/=]+)"', text)

@@ -15,7 +15,7 @@ from slanted.batch.summary import find_results
 from slanted.errors import FileError, InputError
 from slanted.evaluation.scores import mean_scores, score
 from slanted.io.names import TRUTH
-from slanted.output.result_data import only_inside
+from slanted.output.strangers import only_inside
 from slanted.result import Result
 
 if TYPE_CHECKING:

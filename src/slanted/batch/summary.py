@@ -12,7 +12,7 @@ from slanted.io.files import read_bytes
 from slanted.io.names import BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
 from slanted.io.tables import text_lines
 from slanted.io.texts import load_json
-from slanted.output.result_data import only_inside
+from slanted.output.strangers import only_inside
 
 MOST_PAIRS = 20_000
 """Rows of a summary that are read; no browser shows more, and they take memory."""

@@ -102,6 +102,7 @@ def _compute(
     job: Job, folder: Path, before: Path | None, record: dict[str, Any], start: float
 ) -> dict[str, Any]:
     from slanted.images.checks import check_pair
+    from slanted.images.given import GivenImage
     from slanted.io import read_image
     from slanted.output.folder import write_result
     from slanted.output.result_data import json_text
@@ -112,9 +113,8 @@ def _compute(
     settings = replace(job.settings, threads=job.threads)
     with _collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
-        result = estimate(
-            left, right, settings, previous_frame=_previous_frame(before), names=files
-        )
+        pair = GivenImage(left), GivenImage(right)  # not copied, for the memory
+        result = estimate(*pair, settings, previous_frame=_previous_frame(before), names=files)
     # Times and threads differ between runs, results must not, so they go into the record only.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}

@@ -57,6 +57,7 @@ def command(
     **calibration_values: Any,
 ) -> None:
     """Estimate the dense disparity of the rectified pair LEFT RIGHT and write it to a folder."""
+    from slanted.images.given import GivenImage
     from slanted.io import read_disparity, read_image, read_label_image
     from slanted.output.folder import file_names, whole_folder, write_matched, write_result
     from slanted.pipeline import estimate, match_pair
@@ -75,6 +76,7 @@ def command(
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
     with report.listing_steps():
         images, names = options.read_pair(left, right)
+        pair = GivenImage(images[0]), GivenImage(images[1])  # not copied, for the memory
         calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
         negative = settings.matching.min_disparity < 0
         given = None
@@ -89,13 +91,13 @@ def command(
             compile_kernels(report)
             if stop_after is not None:
                 matched, seconds = match_pair(
-                    *images, settings, progress=report.progress, names=names
+                    *pair, settings, progress=report.progress, names=names
                 )
                 write_matched(folder, matched, settings, seconds)
             else:
                 with _tile_workers(settings, workers, scheduler) as backend:
                     result = estimate(
-                        *images,
+                        *pair,
                         settings,
                         disparity=given,
                         valid=believed,

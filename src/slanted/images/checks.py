@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slanted.errors import InputError, SlantedWarning
+from slanted.errors import InputError, warn
 from slanted.images.colour import as_grey
 from slanted.images.given import Channels, image_from_user, refuse_bgr
-from slanted.runtime.arrays import Floats
+from slanted.runtime.arrays import Floats, refuse_masked
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -28,6 +27,17 @@ def check_image(name: str, given: Any, channels: Channels = "rgb") -> Image:
     `slanted.images.given` has the rule.
     """
     return _check_side(name, image_from_user(name, given, channels).pixels)
+
+
+def check_view(name: str, given: Any, disparity: NDArray[Any]) -> Image:
+    """Return what a user gave as a view of the pair of a disparity, or raise an InputError."""
+    image = check_image(name, given)
+    if image.shape[:2] != disparity.shape:
+        raise InputError(
+            f"{name}: expected the size of the disparity, {size_text(disparity)}, got "
+            f"{size_text(image)}; give the pair that it was estimated from"
+        )
+    return image
 
 
 def _check_side(name: str, image: Image) -> Image:
@@ -51,15 +61,21 @@ def check_channels(name: str, image: NDArray[Any]) -> Image:
 
 
 def check_pair(
-    left: Any, right: Any, names: tuple[str, str] = NAMES, channels: Channels = "rgb"
+    left: Any,
+    right: Any,
+    names: tuple[str, str] = NAMES,
+    channels: Channels = "rgb",
+    *,
+    own: bool = False,
 ) -> tuple[Image, Image]:
     """Return both images if they can be matched, or raise an InputError that says why not.
 
     If one image is grey and the other in colour, both become grey, with a warning. `names` are what
     messages call the images, such as their files; `channels` is the order of colours in arrays.
+    With `own`, the images share no memory with what was given.
     """
     views = [
-        image_from_user(name, given, channels)
+        image_from_user(name, given, channels, own=own)
         for name, given in zip(names, (left, right), strict=True)
     ]
     for name, given, view in zip(names, (left, right), views, strict=True):
@@ -86,11 +102,9 @@ def check_pair(
         )
     if left.ndim != right.ndim:
         colour, grey = names if left.ndim == 3 else names[::-1]
-        warnings.warn(
+        warn(
             f"{colour}: is in colour, but {grey} is grey, so both are used as grey; give both in "
             "colour if you have them",
-            SlantedWarning,
-            stacklevel=2,
         )
         left, right = as_grey(left), as_grey(right)
     return left, right
@@ -130,6 +144,7 @@ def check_disparity_map(
     InputError
         If the array is not an (H, W) map of real numbers, or is empty or of another size.
     """
+    refuse_masked(argument, array)
     values: NDArray[Any] = np.asarray(array)
     if values.ndim != 2 or values.size == 0:
         raise InputError(

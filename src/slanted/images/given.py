@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
+from slanted.runtime.arrays import refuse_masked
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -28,12 +30,17 @@ COUNTS = (1, 3, 4)
 """Numbers of channels: grey, colour, colour with alpha."""
 NO_SCALE = 2.0
 """A largest value from 1 to this is refused: it is 0 … 1 after a filter, not a black 0 … 255."""
+VALUES_AT_A_TIME = 2**15
+"""Floats that are scaled at once."""
 EXPECTED = "expected a path, a Pillow image or an array"
 SHAPES = "(H, W), (H, W, 3) or (3, H, W)"
 _PLAIN_MODES = ("L", "RGB")
-_WITH_ALPHA = {"P": "RGBA", "PA": "RGBA", "RGBa": "RGBA", "La": "LA"}
-"""Pillow's modes that are brought to one with plain alpha first, which is then dropped."""
-_TO_RGB = ("CMYK", "YCbCr", "HSV", "RGBX")
+_CONVERTED = {
+    **{"P": "RGBA", "PA": "RGBA", "RGBa": "RGBA", "La": "LA"},  # their alpha is then dropped
+    **dict.fromkeys(("CMYK", "YCbCr", "HSV", "RGBX"), "RGB"),
+    "1": "L",  # black and white, as from a file of one bit
+}
+"""Pillow's modes that are brought to others first, and these."""
 
 
 class HasArray(Protocol):
@@ -53,10 +60,6 @@ class HasArrayInterface(Protocol):
         ...
 
 
-ImageLike = str | os.PathLike[str] | HasArray | HasArrayInterface
-"""What `slanted.estimate` takes for an image."""
-
-
 @dataclass(frozen=True, eq=False)
 class GivenImage:
     """An image of the user's in the form that all stages work on."""
@@ -67,12 +70,16 @@ class GivenImage:
     """The white of the floats that it was given as, 1 or 255; None for whole numbers."""
 
 
+ImageLike = str | os.PathLike[str] | HasArray | HasArrayInterface | GivenImage
+"""What `slanted.estimate` takes for an image; one that is checked already is taken as it is."""
+
+
 def is_path(given: Any) -> bool:
     """Return whether something names a file."""
     return isinstance(given, str | os.PathLike)
 
 
-def names_of(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
+def message_names(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
     """Return what messages call the images: their files, if paths were given."""
     one, other = (
         str(given) if is_path(given) and os.fspath(given) else name
@@ -81,7 +88,9 @@ def names_of(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, str]:
     return one, other
 
 
-def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenImage:
+def image_from_user(
+    name: str, given: Any, channels: Channels = "rgb", *, own: bool = False
+) -> GivenImage:
     """Return an image of the user's as grey or RGB of 8 or 16 bits.
 
     Parameters
@@ -92,6 +101,8 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
         A path, a Pillow image, an array, or what NumPy can make one of.
     channels
         The order of the colours of an array.
+    own
+        Whether it must be a copy, which does not change if the caller's array does.
 
     Raises
     ------
@@ -108,6 +119,8 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
     """
     if channels not in ("rgb", "bgr"):
         raise InputError(f"channels: expected 'rgb' or 'bgr', got {channels!r}")
+    if isinstance(given, GivenImage):
+        return given
     if is_path(given):
         from slanted.io import read_image
 
@@ -117,13 +130,17 @@ def image_from_user(name: str, given: Any, channels: Channels = "rgb") -> GivenI
         return GivenImage(read)
     if _is_pillow(given):
         return _from_pillow(name, given)
-    values, white = _as_whole_numbers(name, _as_array(name, given))
+    array = _as_array(name, given)
+    values, white = _as_whole_numbers(name, array)
     shaped = _channels_last(name, values)
     if shaped.ndim == 3:
         # Alpha goes with the fourth channel.
         shaped = shaped[..., 2::-1] if channels == "bgr" else shaped[..., :3]
     # Kernels are compiled for arrays that may be written to.
-    return GivenImage(np.require(shaped, requirements=["C", "W"]), white)
+    pixels = np.require(shaped, requirements=["C", "W"])
+    if own and np.may_share_memory(pixels, array):
+        pixels = pixels.copy()
+    return GivenImage(pixels, white)
 
 
 def refuse_bgr(name: str, given: Any, image: Image) -> None:
@@ -156,6 +173,7 @@ def _as_array(name: str, given: Any) -> NDArray[Any]:
         raise InputError(
             f"{name}: {EXPECTED}, got {type(given).__name__}; make it an array of uint8 or uint16"
         )
+    refuse_masked(name, given)
     try:
         return np.asarray(given)
     except Exception as error:  # whatever another library raises, such as for a tensor on a GPU
@@ -174,15 +192,14 @@ def _as_whole_numbers(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], fl
         raise InputError(
             f"{name}: expected an image of type uint8, uint16 or float, got {values.dtype}; {cure}"
         )
-    if not np.isfinite(values).all():
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    if not (isfinite(low) and isfinite(high)):  # NaN anywhere is both
         raise InputError(
             f"{name}: expected finite floats, got NaN or infinity; fill the unknown pixels first"
         )
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     if low >= 0 and (high <= 1 or NO_SCALE < high <= 255):
         white = 1.0 if high <= 1 else 255.0
-        scaled = values.astype(np.float64) * (255 / white)
-        return np.rint(scaled).astype(np.uint8), white
+        return _as_levels(values, 255 / white), white
     cure = "undo its normalisation" if low < 0 else "scale or clip it"
     if high > 255 and low >= 0:
         cure = "convert it to uint16, or scale it"
@@ -190,6 +207,26 @@ def _as_whole_numbers(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], fl
         f"{name}: expected floats on the scale 0 to 1 or 0 to 255, got {low:.4g} to {high:.4g}; "
         f"{cure}"
     )
+
+
+def _as_levels(values: NDArray[Any], factor: float) -> NDArray[np.uint8]:
+    """Return floats as levels of 8 bits.
+
+    They are rounded in parts: a whole copy in float64 would take eight times the image's memory.
+    """
+    levels = np.empty_like(values, np.uint8)
+    parts = np.nditer(
+        [values, levels],
+        ["external_loop", "buffered", "zerosize_ok"],
+        [["readonly"], ["writeonly"]],
+        op_dtypes=[np.float64, np.uint8],
+        casting="same_kind",
+        buffersize=VALUES_AT_A_TIME,
+    )
+    with parts:
+        for some, rounded in parts:
+            rounded[...] = np.rint(some * factor)
+    return levels
 
 
 def _channels_last(name: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -226,13 +263,11 @@ def _is_pillow(given: Any) -> bool:
 
 
 def _from_pillow(name: str, given: Any) -> GivenImage:
-    """Return an image of Pillow's: palettes are looked up, and alpha is dropped."""
+    """Return an image of Pillow's as `slanted.io.read_image` would return its file."""
     mode = given.mode
     try:
-        if mode in _WITH_ALPHA:
-            given = given.convert(_WITH_ALPHA[mode])
-        elif mode in _TO_RGB:
-            given = given.convert("RGB")
+        if mode in _CONVERTED:
+            given = given.convert(_CONVERTED[mode])
         values = np.asarray(given)
     except (OSError, ValueError, SyntaxError) as error:  # it reads its file only now
         raise InputError(f"{name}: the Pillow image cannot be read ({error})") from error

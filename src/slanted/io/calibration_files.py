@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from slanted.errors import FileError, InputError, SlantedWarning
+from slanted.errors import FileError, InputError, warn
 from slanted.io.calibration import Calibration
 from slanted.io.calibration_fields import CalibrationFile, Matrix, read_calibration_file
 
@@ -109,11 +108,9 @@ def check_calibration(
         raise InputError(f"{source}: {problem}")
     x, y = calibration.cx_pixels, calibration.cy_pixels
     if abs(x - width / 2) > width / 4 or abs(y - height / 2) > height / 4:
-        warnings.warn(
+        warn(
             f"{source}: its principal point ({x:.0f}, {y:.0f}) is far from the centre of images "
             f"of {width}×{height} pixels; if they were scaled, scale the calibration with them",
-            SlantedWarning,
-            stacklevel=2,
         )
     return calibration
 

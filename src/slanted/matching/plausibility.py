@@ -7,12 +7,11 @@ pairs, and of most 3 %. Of 100 good pairs (KITTI, Middlebury, Motorcycle) it mat
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.errors import ImplausibleError, SlantedWarning
+from slanted.errors import ImplausibleError, warn
 from slanted.images.colour import as_8_bit
 from slanted.matching.rectification import ONE_SCENE
 from slanted.runtime.arrays import DisparityMap
@@ -124,7 +123,7 @@ def judge_plausibility(
             f"{', '.join(names)}: expected two views of one scene, but {said}; check the names, "
             "rectify the pair if it is not, or set rectification.check=warn (--force) to go on"
         )
-    warnings.warn(f"the result is doubtful: {said}", SlantedWarning, stacklevel=2)
+    warn(f"the result is doubtful: {said}")
 
 
 def _is_white(image: Image) -> bool:

@@ -6,14 +6,13 @@ vertical warp between both views is measured first, reported, and undone if it i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from slanted.errors import RectificationError, SlantedWarning
+from slanted.errors import RectificationError, warn
 from slanted.images.checks import NAMES
 from slanted.matching.features import match_features
 from slanted.matching.vertical_warp import LARGEST_SIDE, VerticalWarp, fit_vertical_warp
@@ -142,10 +141,8 @@ def judge_rectification(
         return
     pair = ", ".join(names)
     if np.array_equal(left, right):
-        warnings.warn(
+        warn(
             f"{pair}: both images are the same, so every disparity is 0; check the names",
-            SlantedWarning,
-            stacklevel=2,
         )
         return
     if found.consistent_share < ONE_SCENE:
@@ -159,25 +156,19 @@ def judge_rectification(
             "go on"
         )
     if found.corrected and found.warp is not None and found.warp.rms > settings.warn_offset:
-        warnings.warn(
+        warn(
             f"the rows of the right image were off by {found.warp.rms:.1f} px (rms) and were "
             "straightened; calibrate the cameras again, since depth may be off too",
-            SlantedWarning,
-            stacklevel=2,
         )
     elif offset > settings.warn_offset and not found.corrected:
-        warnings.warn(
+        warn(
             f"the pair is not well rectified: vertical offset {measured}; expect errors",
-            SlantedWarning,
-            stacklevel=2,
         )
     if TOED_IN_SHARE < found.backward_share <= SWAPPED_SHARE:
-        warnings.warn(
+        warn(
             f"{found.backward_share:.0%} of {found.matches} matches lie to the right in the right "
             "image, as with cameras that are turned towards each other; set matching.min_disparity "
             "below zero",
-            SlantedWarning,
-            stacklevel=2,
         )
     if found.backward_share > SWAPPED_SHARE:
         message = (
@@ -187,4 +178,4 @@ def judge_rectification(
         )
         if settings.check == "refuse":
             raise RectificationError(message)
-        warnings.warn(message, SlantedWarning, stacklevel=2)
+        warn(message)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.runtime.arrays import DisparityMap, Flags
+from slanted.runtime.arrays import DisparityMap, Flags, refuse_masked
 
 
 def disparity_from_user(
@@ -35,6 +35,7 @@ def disparity_from_user(
     disparity
         (H, W) float32 copy, NaN where unknown: the paper's D(p), finite on F.
     """
+    refuse_masked("disparity", disparity)
     array = np.asarray(disparity)
     if array.dtype.kind not in "fiu" or array.shape != size:
         raise InputError(
@@ -44,6 +45,7 @@ def disparity_from_user(
     result = array.astype(np.float32)
     result[np.isposinf(result)] = np.nan
     if valid is not None:
+        refuse_masked("valid", valid)
         mask = np.asarray(valid)
         if mask.shape != size:
             raise InputError(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
-from slanted.errors import SlantedWarning
+from slanted.errors import warn
 
 
 @dataclass
@@ -22,23 +21,21 @@ class SgbmParameters:
     speckleRange: int = 0  # noqa: N815
 
     def warn_of_changes(self) -> None:
-        """Warn of values that are not OpenCV's defaults, on behalf of a decorated function."""
+        """Warn of values that are not OpenCV's defaults."""
         given = [name for name, value in vars(self).items() if value != getattr(type(self), name)]
         if given:
-            _warn(", ".join(given), stacklevel=5)
+            _tell(", ".join(given))
 
     def set(self, name: str, value: int) -> None:
-        """Keep a value, with a warning that it has no effect, on behalf of a setter."""
+        """Keep a value, with a warning that it has no effect."""
         setattr(self, name, value)
-        _warn(name, stacklevel=4)
+        _tell(name)
 
 
-def _warn(names: str, stacklevel: int) -> None:
-    warnings.warn(
+def _tell(names: str) -> None:
+    warn(
         f"{names}: without effect in StereoSlanted, since only SGBM has such parameters; leave out "
         "what is named",
-        SlantedWarning,
-        stacklevel=stacklevel,
     )
 
 

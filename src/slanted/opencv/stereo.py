@@ -9,6 +9,7 @@ from slanted.opencv.sgbm_parameters import HasSgbmParameters, SgbmParameters
 from slanted.pipeline import estimate
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
+from slanted.settings.tree import leaves
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,11 @@ SIXTEENTHS = 16
 """OpenCV's disparities are in these parts of a pixel."""
 MOST_DISPARITY = 2047
 """What 16 bits can hold of them, in pixels."""
+KEPT = (
+    *("matching.min_disparity", "matching.max_disparity", "confidence.min"),
+    *("seed", "threads", "fsync"),
+)
+"""Settings that stay when the preset changes: they are the program's, not a matter of quality."""
 
 
 class StereoSlanted(HasSgbmParameters):
@@ -76,8 +82,8 @@ class StereoSlanted(HasSgbmParameters):
         Parameters
         ----------
         minDisparity, numDisparities
-            The range to search. With 0 disparities, the default, it is found from each pair; other
-            numbers need not be multiples of 16.
+            The range to search. With 0 disparities, the default, its end is that of the settings,
+            by default found from each pair; other numbers need not be multiples of 16.
         blockSize, P1, P2, disp12MaxDiff, preFilterCap, uniquenessRatio, speckleWindowSize, \
         speckleRange
             Taken and kept, without effect: they belong to SGBM. Other values than OpenCV's defaults
@@ -103,8 +109,11 @@ class StereoSlanted(HasSgbmParameters):
         )
         sgbm.warn_of_changes()
         made = StereoSlanted(settings_from_user(settings, _preset(mode)), sgbm, mode)
-        if minDisparity or numDisparities:  # otherwise the range is that of the settings
+        # What is not given of the range is that of the settings.
+        if numDisparities:
             made._set_range(minDisparity, numDisparities)
+        elif minDisparity:
+            made._change({"matching.min_disparity": _whole("minDisparity", minDisparity)})
         if minConfidence is not None:
             made.setMinConfidence(minConfidence)
         return made
@@ -123,11 +132,13 @@ class StereoSlanted(HasSgbmParameters):
         """
         import numpy as np
 
-        from slanted.images.checks import check_image
-        from slanted.images.given import names_of
+        from slanted.images.given import image_from_user, message_names
 
-        names = names_of(left, right, ("left", "right"))
-        one, other = check_image(names[0], left, "bgr"), check_image(names[1], right, "bgr")
+        names = message_names(left, right, ("left", "right"))
+        one, other = (
+            image_from_user(name, given, "bgr", own=True)
+            for name, given in zip(names, (left, right), strict=True)
+        )
         result = estimate(one, other, self.settings, names=names)
         shown = result.trusted_disparity()
         known = np.isfinite(shown)
@@ -160,12 +171,14 @@ class StereoSlanted(HasSgbmParameters):
         return 0 if end is None else end - self.getMinDisparity()
 
     def setMode(self, mode: int | str) -> None:
-        """Take another preset, which replaces all settings but the range and the confidence."""
-        kept = self.getMinDisparity(), self.getNumDisparities(), self.getMinConfidence()
-        self.settings = settings_from_user(None, _preset(mode))
+        """Take another preset, which replaces all settings but those in `KEPT`.
+
+        From one of OpenCV's modes to another, no setting changes.
+        """
+        if _preset(mode) != _preset(self._mode):
+            kept = {leaf.path: leaf.value for leaf in leaves(self.settings) if leaf.path in KEPT}
+            self.settings = settings_from_user(None, _preset(mode)).updated(kept)
         self._mode = mode
-        self._set_range(*kept[:2])
-        self.setMinConfidence(kept[2])
 
     def getMode(self) -> int | str:
         """Return the mode that was set."""
@@ -173,23 +186,29 @@ class StereoSlanted(HasSgbmParameters):
 
     def setMinConfidence(self, minConfidence: float) -> None:
         """Mark pixels below this confidence as unknown."""
-        self.settings = self.settings.updated({"confidence.min": minConfidence})
+        self._change({"confidence.min": minConfidence})
 
     def getMinConfidence(self) -> float:
         """Return the confidence below which pixels are unknown."""
         return self.settings.confidence.min
 
     def _set_range(self, start: Any, count: Any) -> None:
-        for name, value in (("minDisparity", start), ("numDisparities", count)):
-            if not hasattr(value, "__index__") or isinstance(value, bool):
-                raise InputError(f"{name}: expected a whole number of pixels, got {value!r}")
+        first, count = _whole("minDisparity", start), _whole("numDisparities", count)
         if count < 0:
             raise InputError(
                 f"numDisparities: expected at least 1, or 0 to find it from each pair, got {count}"
             )
-        end = int(start) + int(count) if count else None
-        ends = {"matching.min_disparity": int(start), "matching.max_disparity": end}
-        self.settings = self.settings.updated(ends)
+        end = first + count if count else None
+        self._change({"matching.min_disparity": first, "matching.max_disparity": end})
+
+    def _change(self, values: dict[str, Any]) -> None:
+        self.settings = self.settings.updated(values)
+
+
+def _whole(name: str, value: Any) -> int:
+    if not hasattr(value, "__index__") or isinstance(value, bool):
+        raise InputError(f"{name}: expected a whole number of pixels, got {value!r}")
+    return int(value)
 
 
 def _preset(mode: int | str) -> str | None:

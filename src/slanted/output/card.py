@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError, plural
 from slanted.io.images import encode
 from slanted.output import html
@@ -19,6 +18,7 @@ from slanted.output.folder import disparity_picture
 from slanted.output.legends import with_legend
 from slanted.output.overlays import labels_legend, paint_labels
 from slanted.output.pictures import disparity_scale, shrunk
+from slanted.output.summary_text import label_counts, label_shares, most_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def facts(result: ResultData) -> list[tuple[str, str]]:
         ("boundaries", boundary_shares(result)),
         ("matched", f"{matched:.1f} % of the pixels"),
         ("confidence", _confidence(result)),
-        ("energy", f"{result.energy:.0f}, at most {100 * result.gap:.2f} % above the best choice"),
+        ("energy", f"{result.energy:.0f}, {most_above(100 * result.gap)}"),
     ]
     if result.calibration is not None:
         cameras = result.calibration
@@ -60,13 +60,11 @@ def facts(result: ResultData) -> list[tuple[str, str]]:
 
 def boundary_shares(result: ResultData) -> str:
     """Return the shares of boundary labels in words."""
-    counts = np.bincount(result.labels, minlength=len(BoundaryLabel))
-    if not counts.sum():
+    counts = label_counts(result.labels)
+    if not any(counts.values()):
         return "none"
-    share = 100 * counts / counts.sum()
-    occlusions = share[BoundaryLabel.LEFT_OCCLUSION] + share[BoundaryLabel.RIGHT_OCCLUSION]
-    coplanar, hinge = share[BoundaryLabel.COPLANAR], share[BoundaryLabel.HINGE]
-    return f"{coplanar:.0f} % coplanar, {hinge:.0f} % hinge, {occlusions:.0f} % occlusion"
+    shares = label_shares({"boundaries": counts})
+    return ", ".join(f"{share:.0f} % {name}" for name, share in shares.items())
 
 
 def _confidence(result: ResultData) -> str:

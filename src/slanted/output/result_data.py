@@ -21,6 +21,7 @@ from slanted.io.image_header import MAX_PIXELS
 from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
 from slanted.io.texts import read_json_object
 from slanted.output.pixel_maps import pack_confidence, pack_deviation
+from slanted.output.strangers import FEW_SEGMENTS, SMALL_RESULT, check_claims, only_inside
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration
@@ -31,16 +32,8 @@ if TYPE_CHECKING:
 EXPECTED = "the arrays of a result"
 BYTES_A_PIXEL = 40
 """Memory per pixel that reading a result takes, the graph of its segments included."""
-SMALL_RESULT, FILE_BYTES_A_PIXEL = 2**21, 4.5
-"""Pixels that any result may have, and the bytes per pixel that its files have if it has more.
-
-Larger ones are not compressed, so that their arrays alone have 13 bytes per pixel. When compressed,
-the arrays of a blank wall took 2.
-"""
 DRAWN_SINCE = {"finer": "model.strip_step", "relief": "model.relief"}
 """Entries of ``run.json``, and the settings that results of versions without them do not have."""
-FEW_SEGMENTS, FILE_BYTES_A_SEGMENT = 2**16, 128
-"""The same for segments, whose histograms and planes alone take hundreds of bytes each."""
 
 
 def json_text(data: Any) -> str:
@@ -285,43 +278,6 @@ def _read_arrays(stored: StoredArrays, regions: Regions) -> dict[str, Any]:
     if edges and not 0 <= labels.min() <= labels.max() < len(BoundaryLabel):
         raise ValueError("labels are out of range")
     return arrays
-
-
-def check_claims(folder: Path, pixels: int, segments: int = 0) -> None:
-    """Refuse a result whose files are too small for what they claim to hold.
-
-    A stranger's folder of a few kilobytes must not take gigabytes.
-
-    Raises
-    ------
-    FileError
-        If a real result of that size and number of segments would have larger files.
-    """
-    names = (ARRAYS, LEFT, RIGHT)
-    there = sum((folder / name).stat().st_size for name in names if (folder / name).is_file())
-    most_pixels = max(SMALL_RESULT, there / FILE_BYTES_A_PIXEL)
-    if pixels > most_pixels or segments > max(FEW_SEGMENTS, there / FILE_BYTES_A_SEGMENT):
-        raise FileError(
-            folder,
-            f"expected a result of slanted, but {pixels} pixels and {segments} segments do"
-            f" not fit into its files of {there} bytes; run it again",
-        )
-
-
-def only_inside(folder: Path, *names: str) -> None:
-    """Refuse files of a result that are links to somewhere else.
-
-    A folder from elsewhere must not lead to other files of this machine.
-    """
-    for name in names:
-        try:
-            inside = (folder / name).resolve().is_relative_to(folder.resolve())
-        except (OSError, RuntimeError):  # a cycle of links
-            inside = False
-        if not inside:
-            raise FileError(
-                folder / name, "leads out of the folder of the result through a link; copy the file"
-            )
 
 
 def _floor(value: Any) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, read_bytes, read_image
 from slanted.io.names import RECORD
-from slanted.output.result_data import check_claims
+from slanted.output.strangers import check_claims
 
 if TYPE_CHECKING:
     from slanted.images import Image

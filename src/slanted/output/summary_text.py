@@ -5,6 +5,11 @@ from __future__ import annotations
 from math import ceil, isfinite
 from typing import Any
 
+import numpy as np
+
+from slanted.boundary_label import BoundaryLabel
+from slanted.runtime.arrays import Ints
+
 
 def rounded_up(percent: float, digits: int) -> str:
     """Return a percentage, rounded up: it is said to be the most.
@@ -19,15 +24,23 @@ def rounded_up(percent: float, digits: int) -> str:
     return f"{ceil(percent * 10**digits - 1e-6) / 10**digits:.{digits}f}"
 
 
+def most_above(gap_percent: float) -> str:
+    """Say how far the energy can be above the optimum.
+
+    Examples
+    --------
+    >>> most_above(0.04155)
+    'at most 0.042 % above the optimum over the last particles'
+    """
+    return f"at most {rounded_up(gap_percent, 3)} % above the optimum over the last particles"
+
+
 def gap_text(summary: dict[str, Any]) -> str:
     """Say how far the energy can be above the optimum, also as a share of what the search decides.
 
     That share is left out if it is not known, as of results of old versions.
     """
-    text = (
-        f"at most {rounded_up(summary['gap_percent'], 3)} % above the optimum over the last "
-        f"particles (bound {summary['bound']:,.0f})"
-    )
+    text = f"{most_above(summary['gap_percent'])} (bound {summary['bound']:,.0f})"
     share = summary.get("gap_above_floor_percent")
     if share is None or not isfinite(share):
         return text
@@ -36,6 +49,12 @@ def gap_text(summary: dict[str, Any]) -> str:
         f"{summary['floor']:,.0f}, where each term is minimised alone, and bounds the search, not "
         "the error of the disparity"
     )
+
+
+def label_counts(labels: Ints) -> dict[str, int]:
+    """Return how many boundaries have each label, by its name, as in a summary."""
+    counts = np.bincount(labels, minlength=len(BoundaryLabel))
+    return {label.name.lower(): int(counts[label]) for label in BoundaryLabel}
 
 
 def label_shares(summary: dict[str, Any]) -> dict[str, float]:

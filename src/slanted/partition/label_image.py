@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.runtime.arrays import Ints
+from slanted.runtime.arrays import Ints, refuse_masked
 
 
 def check_label_image(label_image: Any, size: tuple[int, int] | None = None) -> Ints:
@@ -87,6 +87,7 @@ def label_image_from_user(array: Any, size: tuple[int, int]) -> Ints:
 
 
 def _integer_image(label_image: Any, size: tuple[int, int] | None) -> NDArray[np.integer]:
+    refuse_masked("label image", label_image)
     array = np.asarray(label_image)
     if array.dtype.kind not in "iu":
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,17 +20,24 @@ from slanted.io import read_image
 from slanted.io.names import RECORD, SUMMARY_LINES
 from slanted.output import html
 from slanted.output.pictures import jpeg
-from slanted.output.result_data import only_inside
+from slanted.output.strangers import only_inside
+from slanted.output.summary_text import rounded_up
 from slanted.report.results import ERRORS, score_text
 
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
 THUMBNAIL = 200
 """Largest width of a pair's picture, in pixels."""
-NUMBERS = {"width": "{:.0f}", "height": "{:.0f}", "segments": "{:,.0f}",
-           "matched_percent": "{:.1f}", "energy": "{:,.0f}", "gap_percent": "{:.2f}",
-           "seconds": "{:.1f}"}  # fmt: skip
-"""Numbers of a record that are shown, and their formats."""
+NUMBERS: dict[str, Callable[[float], str]] = {
+    "width": "{:.0f}".format,
+    "height": "{:.0f}".format,
+    "segments": "{:,.0f}".format,
+    "matched_percent": "{:.1f}".format,
+    "energy": "{:,.0f}".format,
+    "gap_percent": partial(rounded_up, digits=2),
+    "seconds": "{:.1f}".format,
+}
+"""Numbers of a record that are shown, and how they become text."""
 
 
 def build_index(
@@ -106,7 +114,7 @@ def _cells(row: dict[str, Any], place: Path, beside: Path, errors: list[str]) ->
         _name(place, beside, row["name"]),
         _thumbnail(place),
         row["status"],
-        *(text.format(n) if isinstance(n, int | float) else "" for n, text in numbers),
+        *(text(n) if isinstance(n, int | float) else "" for n, text in numbers),
         *errors,
         html.prose("; ".join(told)),
     ]

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from slanted.errors import ArgumentError, SettingsError, nearest
+from slanted.errors import ArgumentError, SettingsError, meant, nearest
 from slanted.settings.fields import shortened
 from slanted.settings.tree import Settings, leaves, nearest_setting, preset_names
 
@@ -26,6 +26,8 @@ def settings_from_user(
     settings: SettingsLike | None,
     preset: str | None = None,
     changes: Mapping[str, Any] | None = None,
+    *,
+    base: Settings | None = None,
 ) -> Settings:
     """Return the settings that the arguments of a function stand for.
 
@@ -37,6 +39,8 @@ def settings_from_user(
         Name of the preset to start from, by default ``default``.
     changes
         Values by dotted name, which win over the others; None is one that was not given.
+    base
+        Settings to start from, instead of a preset.
 
     Raises
     ------
@@ -51,10 +55,12 @@ def settings_from_user(
     500
     """
     given = {path: value for path, value in (changes or {}).items() if value is not None}
-    return _without_changes(settings, preset).updated(given)
+    return _without_changes(settings, preset, base).updated(given)
 
 
-def _without_changes(settings: SettingsLike | None, preset: str | None) -> Settings:
+def _without_changes(
+    settings: SettingsLike | None, preset: str | None, base: Settings | None
+) -> Settings:
     if isinstance(settings, Settings):
         if preset is not None:
             raise SettingsError(
@@ -67,7 +73,8 @@ def _without_changes(settings: SettingsLike | None, preset: str | None) -> Setti
             f"settings: expected names and values or a file, got the preset {settings!r}; give it "
             f"as preset={settings!r}"
         )
-    base = Settings() if preset is None else Settings.preset(preset)
+    if base is None:
+        base = Settings() if preset is None else Settings.preset(preset)
     if settings is None:
         return base
     if isinstance(settings, Mapping):
@@ -103,12 +110,12 @@ def names_arguments(function: Callable[Arguments, Returned]) -> Callable[Argumen
 def _unknown_argument(function: str, name: str, known: list[str]) -> str:
     said = f"{name}: unknown argument of {function}"
     if (ours := OPENCV.get(name)) in known:
-        return f"{said}; did you mean {ours}?"
+        return said + meant(ours)
     paths = [leaf.path for leaf in leaves(Settings())]
     if name in paths or name in {path.rpartition(".")[2] for path in paths}:
         return f"{said}; it is a setting, so give settings={{'{nearest_setting(name, paths)}': …}}"
     if near := nearest(name, known):
-        return f"{said}; did you mean {near}?"
+        return said + meant(near)
     if near := nearest_setting(name, paths):
-        return f"{said}; did you mean settings={{'{near}': …}}?"
+        return said + meant(f"settings={{'{near}': …}}")
     return f"{said}, which has {', '.join(known)}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TypeVar
 
-from slanted.errors import SettingsError, SlantedWarning
+from slanted.errors import SettingsError, warn
 
 Value = TypeVar("Value")
 
@@ -51,9 +50,7 @@ def current_names(values: Mapping[str, Value], source: str = "") -> dict[str, Va
             )
     if old:
         pairs = ", ".join(f"{path} is now {RENAMED[path]}" for path in old)
-        warnings.warn(
+        warn(
             f"{source and f'{source}: '}settings have new names: {pairs}; the old ones still work",
-            SlantedWarning,
-            stacklevel=3,
         )
     return {RENAMED.get(path, path): value for path, value in values.items()}

@@ -11,7 +11,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self
 
-from slanted.errors import SettingsError, nearest
+from slanted.errors import SettingsError, did_you_mean, meant, nearest
 from slanted.settings.confidence import ConfidenceSettings
 from slanted.settings.fields import Section, Setting, parse_text, setting, shortened, toml_value
 from slanted.settings.inference import InferenceSettings
@@ -68,8 +68,7 @@ class Settings(Section):
     def preset(cls, name: str) -> Self:
         """Load a named preset."""
         if name not in preset_names():
-            near = nearest(str(name), preset_names())
-            hint = f"; did you mean {near}?" if near else ""
+            hint = did_you_mean(str(name), preset_names())
             raise SettingsError(
                 f"preset: expected one of {', '.join(preset_names())}, got {name!r}{hint}"
             )
@@ -188,20 +187,15 @@ def preset_names() -> tuple[str, ...]:
 
 def unknown_setting(path: str, known: Iterable[str]) -> str:
     """Return a message that there is no such setting, with the likely intended one."""
-    return f"{path}: unknown setting{_nearest(path, known, '`slanted settings` lists all')}"
+    hint = meant(nearest_setting(path, known), "`slanted settings` lists all")
+    return f"{path}: unknown setting{hint}"
 
 
 def _unknown_table(path: str) -> str:
     """Return a message that there is no such table of settings, with the likely intended one."""
     tables = sorted({leaf.section for leaf in leaves(Settings())} - {""})
-    expected = f"expected one of {', '.join(tables)}"
-    return f"{path}: unknown table of settings{_nearest(path, tables, expected)}"
-
-
-def _nearest(path: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a hint at the nearest setting or table."""
-    near = nearest_setting(path, known)
-    return f"; did you mean {near}?" if near else f"; {otherwise}"
+    hint = meant(nearest_setting(path, tables), f"expected one of {', '.join(tables)}")
+    return f"{path}: unknown table of settings{hint}"
 
 
 def nearest_setting(path: str, known: Iterable[str]) -> str | None:
