@@ -96,6 +96,43 @@ def test_evaluate_scores_all_pairs_that_have_ground_truth(done, kitti, capsys, t
     assert "training/000000_10: no ground truth" in err
 
 
+def test_columns_of_fewer_pairs_say_so(batch, kitti, capsys):
+    """At a threshold that keeps nothing of one pair, the column `kept` is of the other."""
+    first = Result.load(batch / NAMES[0])
+    dataclasses.replace(first, confidence=np.zeros_like(first.confidence)).save(batch / NAMES[0])
+    arguments = ("evaluate", batch, kitti / "training/disp_occ_0", "--min-confidence", 0.1)
+    run(*arguments, "--json", "--quiet")
+    found = outcome(capsys)
+    assert found["frames"] == 2
+    unkept, kept = found["per_frame"]
+    assert "D1-kept" not in unkept
+    assert found["mean"]["D1-kept"] == kept["D1-kept"]
+    assert found["fewer_frames"]["D1-kept"] == 1
+    assert found["fewer_frames"]["epe-all"] == 1  # of no pixel, there is no mean error
+    assert "D1-all" not in found["fewer_frames"]
+    run(*arguments, "--quiet")
+    lines = capsys.readouterr().out.splitlines()
+    assert "kept: mean of 1 of 2 pairs, since the others have none" in lines
+    assert "epe, rms (all): mean of 1 of 2 pairs, since the others have none" in lines
+
+
+def test_evaluate_refuses_visible_pixels_of_some_pairs_only(done, kitti, tmp_path, capsys):
+    truths, noc = kitti / "training/disp_occ_0", tmp_path / "noc"
+    noc.mkdir()
+    shutil.copy(kitti / "training/disp_noc_0/000000_10.png", noc)
+    run("evaluate", done, truths, "--noc", noc, "--quiet", code=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"slanted: error: {noc}: expected the ground truth of visible pixels of")
+    assert NAMES[1] in line
+    one = tmp_path / "one"  # a pair without ground truth needs none
+    one.mkdir()
+    shutil.copy(truths / "000000_10.png", one)
+    run("evaluate", done, one, "--noc", noc, "--json", "--quiet")
+    found = outcome(capsys)
+    assert "D1-noc" in found["mean"]
+    assert not found["fewer_frames"]
+
+
 def test_evaluate_finds_ground_truth_beside_results(batch, kitti, capsys):
     truth = read_disparity(kitti / "training/disp_occ_0/000001_10.png")
     write_disparity(batch / NAMES[1] / "ground_truth.pfm", truth)

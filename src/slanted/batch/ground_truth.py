@@ -43,7 +43,7 @@ class TruthFolder:
                 f"expected a folder with the ground truth of each pair, NAME.png or the like, "
                 f"found {found}",
             )
-        self._folder, self._scale = folder, scale
+        self.folder, self._scale = folder, scale
         self._count = Counter(tail for name in names for tail in _tails(name))
 
     def find(self, name: str) -> Path | None:
@@ -59,11 +59,11 @@ class TruthFolder:
                 return None
             places = [*(f"{tail}{suffix}" for suffix in SUFFIXES)]
             places += [f"{tail}/{file}" for file in IN_SCENE]
-            found = [self._folder / place for place in places if (self._folder / place).is_file()]
+            found = [self.folder / place for place in places if (self.folder / place).is_file()]
             if len(found) > 1:
-                several = ", ".join(file.relative_to(self._folder).as_posix() for file in found)
+                several = ", ".join(file.relative_to(self.folder).as_posix() for file in found)
                 raise FileError(
-                    self._folder,
+                    self.folder,
                     f"expected one ground truth of {name}, got {several}; keep one of them there",
                 )
             if found:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.batch.ground_truth import TruthFolder, read_truth
-from slanted.batch.summary import find_results
+from slanted.batch.summary import find_results, some_names
 from slanted.errors import FileError, InputError
 from slanted.evaluation.scores import mean_scores, score
 from slanted.io.names import TRUTH
@@ -35,9 +35,28 @@ class Measure:
     least: float | None = None
     """The lowest confidence to keep; None for that of each run."""
 
+    def has_truth(self, name: str, place: Path) -> bool:
+        """Return whether there is ground truth of a pair, with its result in some folder."""
+        if self.truths is None:
+            return (place / TRUTH).is_file()
+        return self.truths.find(name) is not None
+
+    def check_visible(self, places: Mapping[str, Path]) -> None:
+        """Refuse visible pixels of some pairs only: two columns would not be of the same pairs."""
+        if self.visible is None:
+            return
+        known = (name for name, place in places.items() if self.has_truth(name, place))
+        without = [name for name in known if self.visible.find(name) is None]
+        if without:
+            raise FileError(
+                self.visible.folder,
+                f"expected the ground truth of visible pixels of every pair that has one of all, "
+                f"found none of {some_names(without)}; add it, or leave out --noc",
+            )
+
     def scores(self, name: str, place: Path) -> Scores | None:
         """Return the errors of a pair's result in its folder; None without ground truth."""
-        if not (place / TRUTH).is_file() if self.truths is None else self.truths.find(name) is None:
+        if not self.has_truth(name, place):
             return None  # before a large file is read
         result = Result.load(place)
         size = result.disparity.shape
@@ -104,8 +123,9 @@ def score_results(
     Raises
     ------
     FileError
-        If no pair has ground truth.
+        If no pair has ground truth, or one has it of all pixels but not of the visible ones.
     """
+    measure.check_visible(places)
     rows: list[dict[str, Any]] = []
     trust: list[ConfidenceScores] = []
     for number, (name, place) in enumerate(places.items(), 1):
