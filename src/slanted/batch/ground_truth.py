@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
-from slanted.images.checks import size_text
-from slanted.io import read_disparity
 from slanted.io.names import TRUTH
+from slanted.result_folder import read_truth
 
 SUFFIXES = (".pfm", ".npy", ".png", ".tif", ".tiff", ".pgm")
 IN_SCENE = (TRUTH, "disp0GT.pfm", "disp0.pfm", "disp1.png", "disp2.png", "disp2.pgm")
@@ -74,19 +73,6 @@ class TruthFolder:
         """Return the ground truth of a pair of some (height, width), or None if there is none."""
         file = self.find(name)
         return None if file is None else read_truth(file, size, self._scale)
-
-
-def read_truth(
-    file: Path, size: tuple[int, ...], scale: float | None = None
-) -> NDArray[np.float32]:
-    """Read a ground truth, which must have the size of its disparity."""
-    truth = read_disparity(file, scale=scale, allow_negative=True)
-    if truth.shape != size:
-        expected = size_text(np.broadcast_to(0, size))
-        raise FileError(
-            file, f"expected the size of the left image, {expected}, got {size_text(truth)}"
-        )
-    return truth
 
 
 def _tails(name: str) -> Iterator[str]:

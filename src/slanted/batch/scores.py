@@ -1,4 +1,4 @@
-"""Errors of results on disk against ground truth."""
+"""Errors of the results of a batch against ground truth."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from slanted.batch.ground_truth import TruthFolder, read_truth
+from slanted.batch.ground_truth import TruthFolder
 from slanted.batch.summary import find_results, some_names
 from slanted.errors import FileError, InputError
-from slanted.evaluation.scores import mean_scores, score
+from slanted.evaluation.scores import Scores, mean_scores
 from slanted.io.names import TRUTH
-from slanted.output.result_data import only_inside
 from slanted.result import Result
+from slanted.result_folder import own_truth, score_result
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
-
-Scores = tuple[dict[str, float], "ConfidenceScores | None"]
 
 
 @dataclass(frozen=True)
@@ -82,28 +77,6 @@ def measure_of(
     names = list(find_results(batch)) if truth is not None or noc is not None else []
     all_pixels = None if truth is None else TruthFolder(truth, names, scale)
     return Measure(all_pixels, None if noc is None else TruthFolder(noc, names, scale), least)
-
-
-def own_truth(place: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
-    """Return the ground truth in the folder of a result, or None if it has none."""
-    if not (place / TRUTH).is_file():
-        return None
-    only_inside(place, TRUTH)
-    return read_truth(place / TRUTH, size)
-
-
-def score_result(
-    result: Result,
-    truth: NDArray[np.float32],
-    visible: NDArray[np.float32] | None = None,
-    least: float | None = None,
-) -> Scores:
-    """Return the errors of a result, without the pixels below a confidence.
-
-    `least` is the lowest one to keep, by default that of the run.
-    """
-    threshold = result.least_confidence(least)
-    return score(result.disparity, truth, visible, result.confidence, threshold)
 
 
 def score_results(

@@ -15,8 +15,8 @@ from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError, did_you_mean, plural
 
 if TYPE_CHECKING:
-    from slanted.batch.scores import Scores
     from slanted.evaluation.confidence import ConfidenceScores
+    from slanted.evaluation.scores import Scores
     from slanted.settings import Settings
 
 MAPS, DATASET = "For maps and results", "For datasets"
@@ -157,10 +157,10 @@ def _score_result(given: Given, least: float | None) -> Scores:
     """Score a result with its own confidence, or with another one."""
     from dataclasses import replace
 
-    from slanted.batch.scores import own_truth, score_result
     from slanted.io.confidence import read_confidence
     from slanted.io.names import TRUTH
     from slanted.result import Result
+    from slanted.result_folder import own_truth, score_result
 
     result = Result.load(given.what)
     negative = result.settings.matching.min_disparity < 0

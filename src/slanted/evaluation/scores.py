@@ -15,6 +15,8 @@ from slanted.evaluation.metrics import evaluate, mean_metrics
 
 KEPT = "kept"
 """The region of metrics over the pixels that a threshold keeps."""
+Scores = tuple[dict[str, float], ConfidenceScores | None]
+"""The metrics of a map by name, and those of its confidence, if it has one."""
 
 
 def score(
@@ -23,7 +25,7 @@ def score(
     visible: NDArray[np.float32] | None = None,
     confidence: NDArray[np.floating[Any]] | None = None,
     least: float = 0.0,
-) -> tuple[dict[str, float], ConfidenceScores | None]:
+) -> Scores:
     """Score a map without the pixels whose confidence is too low, and its confidence.
 
     Parameters
