@@ -11,6 +11,7 @@ import pytest
 
 import slanted
 from slanted.boundary_label import BoundaryLabel
+from slanted.cli.result_table import result_rows
 from slanted.errors import InputError
 from slanted.io.images import read_image
 from slanted.output import card
@@ -35,6 +36,15 @@ def test_the_text_tells_what_the_summary_tells(result):
     assert f"at most {told['gap_percent']:.2f} % above" in text
     assert "baseline 0.12 m" in text
     assert f"{told['seconds']['total']:.2f} s" in text
+
+
+def test_the_card_and_the_terminal_say_the_same(result):
+    rows = {
+        name: "".join(text for text, _ in pieces) for name, pieces in result_rows(result.summary())
+    }
+    lines = dict(card.facts(result))
+    for name in ("disparity", "matched"):
+        assert lines[name] == rows[name]
 
 
 def test_shares_of_boundaries_are_those_of_the_labels(result):
