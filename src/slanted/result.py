@@ -76,9 +76,9 @@ class Result(ResultData):
     >>> result = slanted.estimate(scene.left, scene.right, segments=scene.segments)
     >>> result
     Result of 96×64 pixels, 40 segments
-      disparity   ... px (searched 0 to ...)
+      disparity   ... px, searched 0 to ...
       boundaries  ... % coplanar, ... % hinge, ... % occlusion
-      matched     ... % of the pixels
+      matched     ... % of the pixels; ... % are hidden from the right view
       confidence  median ..., ... % of the pixels below ...
       energy      ..., at most ... % above the optimum over the last particles
       time        ... s

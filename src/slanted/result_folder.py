@@ -1,4 +1,4 @@
-"""A result read from its folder, with its images, calibration and record."""
+"""A result read from its folder, with its images, calibration, record and ground truth."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError
+from slanted.images.checks import size_text
 from slanted.io import Calibration, read_disparity
 from slanted.io.names import ARRAYS, RECORD, TRUTH
 from slanted.io.replacement import read_settled
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.evaluation.scores import Scores
     from slanted.images import Image
 
 
@@ -59,7 +61,7 @@ def _open(folder: Path) -> ResultFolder:
         raise FileError(
             folder, f"expected the folder of a result, with {RECORD} and {ARRAYS} inside; {hint}"
         )
-    only_inside(folder, RECORD, TRUTH)
+    only_inside(folder, RECORD)
     record = read_record(folder / RECORD)
     result = Result.load(folder)
     return ResultFolder(
@@ -69,14 +71,45 @@ def _open(folder: Path) -> ResultFolder:
         right=result.right,
         calibration=result.calibration,
         record=record,
-        truth=_truth(folder / TRUTH, result.disparity.shape),
+        truth=own_truth(folder, result.disparity.shape),
     )
 
 
-def _truth(path: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
-    if not path.is_file():
-        return None
-    truth = read_disparity(path, allow_negative=True)
+def own_truth(folder: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
+    """Return the ground truth in the folder of a result, or None if it has none."""
+    only_inside(folder, TRUTH)
+    file = folder / TRUTH
+    return read_truth(file, size) if file.is_file() else None
+
+
+def read_truth(
+    file: Path, size: tuple[int, ...], scale: float | None = None
+) -> NDArray[np.float32]:
+    """Read a ground truth, which must have the size of its disparity.
+
+    For 8-bit maps, pixels = value / scale.
+    """
+    truth = read_disparity(file, scale=scale, allow_negative=True)
     if truth.shape != size:
-        raise FileError(path, "expected a map of the disparity's size; remove or replace it")
+        height, width = size
+        raise FileError(
+            file,
+            f"expected the size of the left image, {width}×{height} pixels, got {size_text(truth)}",
+        )
     return truth
+
+
+def score_result(
+    result: Result,
+    truth: NDArray[np.float32],
+    visible: NDArray[np.float32] | None = None,
+    least: float | None = None,
+) -> Scores:
+    """Return the errors of a result, without the pixels below a confidence.
+
+    `least` is the lowest one to keep, by default that of the run.
+    """
+    from slanted.evaluation.scores import score
+
+    threshold = result.least_confidence(least)
+    return score(result.disparity, truth, visible, result.confidence, threshold)

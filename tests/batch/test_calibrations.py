@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from slanted.batch.calibrations import calibration_beside, with_calibrations
 from slanted.batch.pairs import Pair, find_pairs
 from slanted.batch.run import run_batch
 from slanted.cli import main
-from slanted.errors import FileError
+from slanted.errors import FileError, SlantedWarning
 from slanted.io import Calibration, read_calibration
 
 KITTI = (
@@ -126,7 +127,6 @@ BAD = {
     "no calibration": (["--calib", "text.txt"], "text.txt: "),
     "of other images": (["--calib", "wide.txt"], "expected the calibration of images of 128×64"),
     "half of the numbers": (["--fx", "7"], "--fx, --baseline: expected both"),
-    "found, but of other images": ([], "000001.txt: expected the calibration of images of 128×64"),
     "both": (["--no-calib", "--fx", "7", "--baseline", "1"], "--no-calib: means the opposite"),
 }
 
@@ -139,7 +139,6 @@ def test_bad_calibrations_are_told_before_anything_is_written(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.txt").write_text("hello: world\n")
     kitti_file(tmp_path / "wide.txt", width=1242)
-    kitti_file(own_kitti / "training/calib_cam_to_cam/000001.txt", width=1242)
     assert run("batch", own_kitti, "-o", "out", *arguments, *QUICK) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("slanted: error: ")
@@ -153,3 +152,41 @@ def test_a_manifest_with_a_missing_calibration(own_kitti):
     )
     with pytest.raises(FileError, match=r"no\.txt: .*--no-calib"):
         with_calibrations(find_pairs(own_kitti / "pairs.csv"))
+
+
+def test_a_bad_calibration_that_was_only_found_is_left_out_with_a_warning(own_kitti):
+    files = own_kitti / "training/calib_cam_to_cam"
+    kitti_file(files / "000000.txt")
+    kitti_file(files / "000001.txt", width=1242)
+    problem = r"000001\.txt: expected the calibration of images of 128×64.*; training/000001_10 is "
+    with pytest.warns(SlantedWarning, match=problem) as told:
+        first, second = with_calibrations(find_pairs(own_kitti))
+    assert len(told) == 1
+    assert first.calibration is not None
+    assert second.calibration is None
+
+
+def test_a_bad_calibration_of_a_whole_drive_is_told_once(own_kitti):
+    (own_kitti / "training/calib.txt").write_text("hello: world\n")
+    with pytest.warns(SlantedWarning, match=r"calib\.txt: .*; 2 pairs are") as told:
+        found = with_calibrations(find_pairs(own_kitti))
+    assert len(told) == 1
+    assert [pair.calibration for pair in found] == [None, None]
+    # Whoever names it is told before the work begins.
+    (own_kitti / "pairs.csv").write_text(
+        "left,right,calib\n"
+        "training/image_2/000000_10.png,training/image_3/000000_10.png,training/calib.txt\n"
+    )
+    with pytest.raises(FileError, match=r"calib\.txt: .*--no-calib"):
+        with_calibrations(find_pairs(own_kitti / "pairs.csv"))
+
+
+def test_a_batch_goes_on_without_a_bad_calibration_that_was_found(own_kitti, tmp_path, capsys):
+    (own_kitti / "training/calib.txt").write_text("hello: world\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SlantedWarning)
+        assert run("batch", own_kitti, "-o", tmp_path / "out", *QUICK, "--json") == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["done"], json.loads(out)["calibrated"]) == (2, 0)
+    assert err.startswith("slanted: warning: ")
+    assert "calib.txt: " in err

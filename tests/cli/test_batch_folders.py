@@ -1,5 +1,6 @@
 """Commands that take the folder of a result take that of a batch as well."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -14,7 +15,7 @@ from slanted.batch.summary import find_result, find_results
 from slanted.cli import main
 from slanted.errors import FileError
 from slanted.evaluation.metrics import evaluate
-from slanted.io import read_disparity, write_disparity
+from slanted.io import Calibration, read_disparity, write_disparity
 from slanted.result import Result
 from slanted.settings import Settings
 
@@ -95,6 +96,43 @@ def test_evaluate_scores_all_pairs_that_have_ground_truth(done, kitti, capsys, t
     assert "training/000000_10: no ground truth" in err
 
 
+def test_columns_of_fewer_pairs_say_so(batch, kitti, capsys):
+    """At a threshold that keeps nothing of one pair, the column `kept` is of the other."""
+    first = Result.load(batch / NAMES[0])
+    dataclasses.replace(first, confidence=np.zeros_like(first.confidence)).save(batch / NAMES[0])
+    arguments = ("evaluate", batch, kitti / "training/disp_occ_0", "--min-confidence", 0.1)
+    run(*arguments, "--json", "--quiet")
+    found = outcome(capsys)
+    assert found["frames"] == 2
+    unkept, kept = found["per_frame"]
+    assert "D1-kept" not in unkept
+    assert found["mean"]["D1-kept"] == kept["D1-kept"]
+    assert found["fewer_frames"]["D1-kept"] == 1
+    assert found["fewer_frames"]["epe-all"] == 1  # of no pixel, there is no mean error
+    assert "D1-all" not in found["fewer_frames"]
+    run(*arguments, "--quiet")
+    lines = capsys.readouterr().out.splitlines()
+    assert "kept: mean of 1 of 2 pairs, since the others have none" in lines
+    assert "epe, rms (all): mean of 1 of 2 pairs, since the others have none" in lines
+
+
+def test_evaluate_refuses_visible_pixels_of_some_pairs_only(done, kitti, tmp_path, capsys):
+    truths, noc = kitti / "training/disp_occ_0", tmp_path / "noc"
+    noc.mkdir()
+    shutil.copy(kitti / "training/disp_noc_0/000000_10.png", noc)
+    run("evaluate", done, truths, "--noc", noc, "--quiet", code=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"slanted: error: {noc}: expected the ground truth of visible pixels of")
+    assert NAMES[1] in line
+    one = tmp_path / "one"  # a pair without ground truth needs none
+    one.mkdir()
+    shutil.copy(truths / "000000_10.png", one)
+    run("evaluate", done, one, "--noc", noc, "--json", "--quiet")
+    found = outcome(capsys)
+    assert "D1-noc" in found["mean"]
+    assert not found["fewer_frames"]
+
+
 def test_evaluate_finds_ground_truth_beside_results(batch, kitti, capsys):
     truth = read_disparity(kitti / "training/disp_occ_0/000001_10.png")
     write_disparity(batch / NAMES[1] / "ground_truth.pfm", truth)
@@ -146,6 +184,58 @@ def test_export_writes_all_pairs(batch, tmp_path, capsys):
     assert said == f"wrote depth.png, cloud.ply of 2 pairs to {tmp_path / 'new'}, in metres\n"
     written = {str(file.relative_to(tmp_path / "new")) for file in (tmp_path / "new").rglob("*.*")}
     assert written == {f"{name}/{file}" for name in NAMES for file in ("depth.png", "cloud.ply")}
+
+
+def set_calibration(place):
+    """Let a result say that its run was calibrated."""
+    record = json.loads((place / "run.json").read_text())
+    cameras = dataclasses.asdict(Calibration(100.0, 100.0, 64.0, 32.0, 0.5))
+    (place / "run.json").write_text(json.dumps({**record, "calibration": cameras}))
+
+
+def test_export_refuses_depth_before_it_writes_any(batch, tmp_path, capsys):
+    set_calibration(batch / NAMES[0])
+    run("export", batch, "cloud.ply", "depth.png", "-o", tmp_path / "new", "--quiet", code=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "depth.png: expected calibrated pairs" in line
+    assert f"1 of 2 have no calibration ({NAMES[1]})" in line
+    assert not (tmp_path / "new").exists()
+
+
+def test_export_tells_what_it_wrote_of_pairs_that_differ(batch, tmp_path, capsys):
+    pytest.importorskip("trimesh", reason="the viewer is not installed")
+    set_calibration(batch / NAMES[1])
+    run("export", batch, "-o", tmp_path / "new")
+    said = capsys.readouterr().out.splitlines()
+    files = "cloud.ply, mesh.ply, mesh.glb, mesh.obj, mesh_texture.png, mesh.mtl"
+    assert said == [
+        f"wrote {files} of 1 pair to {tmp_path / 'new'}, in baselines",
+        f"wrote {files}, depth.png of 1 pair to {tmp_path / 'new'}, in metres",
+    ]
+
+
+def test_export_goes_on_after_a_pair_that_fails(batch, tmp_path, capsys):
+    """One is damaged; of another nothing is sure enough for a mesh."""
+    pytest.importorskip("trimesh", reason="the viewer is not installed")
+    new = tmp_path / "new"
+    first = Result.load(batch / NAMES[0])
+    dataclasses.replace(first, confidence=np.zeros_like(first.confidence)).save(batch / NAMES[0])
+    run("export", batch, "-o", new, "--min-confidence", 0.1, "--json", "--quiet", code=1)
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert list(found["pairs"]) == NAMES[1:]
+    assert list(found["failed"]) == NAMES[:1]
+    assert "expected pixels with a confidence of at least 0.1" in found["failed"][NAMES[0]]
+    (line,) = err.splitlines()
+    assert line.startswith(f"slanted: error: {NAMES[0]}: not exported; mesh: expected")
+    assert not (new / NAMES[0]).exists()
+    assert (new / NAMES[1] / "mesh.glb").is_file()
+    (batch / NAMES[0] / "run.json").write_text("{}")
+    run("export", batch, "cloud.ply", "-o", new, "--quiet", code=1)
+    assert f"{NAMES[0]}: not exported; " in capsys.readouterr().err
+    run("export", batch, "cloud.ply", "-o", new, code=1)
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == "not exported: 1 of 2 pairs"
 
 
 def test_an_export_with_the_same_calibration_leaves_a_batch_whole(kitti, tmp_path, capsys):
@@ -203,7 +293,8 @@ BAD = {
     "evaluate a map with a threshold": (["evaluate", "one.npy", "one.npy", "--min-confidence", "0.5"], "--min-confidence: means nothing without a result, or --confidence"),
     "evaluate a batch under way": (["evaluate", "begun"], "begun: expected a batch that has ended"),
     "export a batch under way": (["export", "begun"], "begun: expected a batch that has ended"),
-    "export depth without calibration": (["export", "BATCH", "depth.png"], f"{NAMES[0]}: depth.png"),
+    "export depth without calibration": (["export", "BATCH", "depth.png"], f"depth.png: expected calibrated pairs, because it is in millimetres, but 2 of 2 have no calibration ({NAMES[0]}, {NAMES[1]})"),
+    "export with a calibration of other images": (["export", "BATCH", "cloud.ply", "--calib", "wide.txt"], "wide.txt: expected the calibration of images of 128×64"),
     "export with half a calibration": (["export", "BATCH", "--fx", "7"], "--fx, --baseline: expected both"),
     "report with a file as truth": (["report", "BATCH", "-o", "page.html", "--ground-truth", "one.npy"], "one.npy: expected a folder with"),
     "report with two truths": (["report", "BATCH", "--ground-truth", "empty", "--ground-truth", "empty"], "expected one for each of 1 results, got 2"),
@@ -225,6 +316,10 @@ def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
     np.save("sizes/000000_10.npy", np.ones((3, 4), np.float32))
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun/batch.lock").touch()
+    (tmp_path / "wide.txt").write_text(
+        "cam0=[10 0 5; 0 10 5; 0 0 1]\ncam1=[10 0 5; 0 10 5; 0 0 1]\n"
+        "doffs=0\nbaseline=100\nwidth=640\nheight=480\n"
+    )
     before = sorted([*tmp_path.rglob("*"), *done.rglob("*")])
     run(*(text.replace("BATCH", str(done)) for text in arguments), "--quiet", code=2)
     (line,) = capsys.readouterr().err.splitlines()

@@ -11,6 +11,7 @@ import pytest
 
 import slanted
 from slanted.boundary_label import BoundaryLabel
+from slanted.cli.result_table import result_rows
 from slanted.errors import InputError
 from slanted.io.images import read_image
 from slanted.output import card
@@ -46,6 +47,15 @@ def test_what_is_said_to_be_the_most_is_rounded_up(result):
     said = "at most 0.042 % above the optimum over the last particles"
     assert said in repr(made)
     assert said in gap_text(made.summary())
+
+
+def test_the_card_and_the_terminal_say_the_same(result):
+    rows = {
+        name: "".join(text for text, _ in pieces) for name, pieces in result_rows(result.summary())
+    }
+    lines = dict(card.facts(result))
+    for name in ("disparity", "matched"):
+        assert lines[name] == rows[name]
 
 
 def test_shares_of_boundaries_are_those_of_the_labels(result):

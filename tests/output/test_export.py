@@ -138,7 +138,9 @@ def test_a_folder_holds_all_that_exports_need(result, tmp_path):
     write_disparity(tmp_path / "out" / "ground_truth.pfm", SCENE.disparity)
     np.testing.assert_array_equal(open_result(tmp_path / "out").truth, SCENE.disparity)
     write_disparity(tmp_path / "out" / "ground_truth.pfm", SCENE.disparity[1:])
-    with pytest.raises(FileError, match="expected a map of the disparity's size"):
+    with pytest.raises(
+        FileError, match="expected the size of the left image, 160×120 pixels, got 160×119"
+    ):
         open_result(tmp_path / "out")
     (tmp_path / "out" / "ground_truth.pfm").unlink()
 

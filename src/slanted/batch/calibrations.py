@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slanted.batch.memory import header_size
-from slanted.errors import FileError, SlantedError
+from slanted.errors import FileError, SlantedError, SlantedWarning
 from slanted.io.calibration_files import check_calibration, read_calibration
 
 if TYPE_CHECKING:
@@ -37,13 +39,24 @@ def with_calibrations(pairs: Iterable[Pair], source: Source | None = None) -> li
     Raises
     ------
     FileError
-        If a calibration cannot be read, or is that of images of another size.
+        If a calibration that the source gives or the manifest names cannot be read, or is that of
+        images of another size. One that merely lies beside the images is left out with a warning.
     """
     read = cache(read_calibration)  # all frames of a drive may share one file
-    return [
-        replace(pair, calibration=_calibration_of(pair, source or _source_beside(pair, read)))
-        for pair in pairs
-    ]
+    every, unusable = [], defaultdict[str, list[str]](list)
+    for pair in pairs:
+        try:
+            found = _calibration_of(pair, source or _own_source(pair, read))
+        except FileError as error:
+            if source is not None or pair.calibration_file is not None:
+                raise
+            unusable[str(error)].append(pair.name)
+            found = None
+        every.append(replace(pair, calibration=found))
+    for problem, names in unusable.items():
+        which = f"{names[0]} is" if len(names) == 1 else f"{len(names)} pairs are"
+        warnings.warn(f"{problem}; {which} run without a calibration", SlantedWarning, stacklevel=2)
+    return every
 
 
 def _calibration_of(pair: Pair, source: Source | None) -> Calibration | None:
@@ -56,19 +69,20 @@ def _calibration_of(pair: Pair, source: Source | None) -> Calibration | None:
     return source(size)
 
 
-def _source_beside(pair: Pair, read: Callable[[Path], Calibration]) -> Source | None:
+def _own_source(pair: Pair, read: Callable[[Path], Calibration]) -> Source | None:
     """Return what gives a pair's own calibration; None if it has none."""
-    file = pair.calibration_file or calibration_beside(pair.left)
-    if file is None:
-        return None
+    if pair.calibration_file is None:
+        beside = calibration_beside(pair.left)
+        return (
+            None if beside is None else lambda size: check_calibration(beside, read(beside), size)
+        )
+    named = pair.calibration_file
 
     def source(size: tuple[int, int]) -> Calibration:
         try:
-            found = read(file)
-            check_calibration(file, found, size)
+            return check_calibration(named, read(named), size)
         except FileError as error:
             raise FileError(error.path, f"{error.problem}; or go on with --no-calib") from error
-        return found
 
     return source
 

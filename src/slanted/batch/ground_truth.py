@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError
-from slanted.images.checks import size_text
-from slanted.io import read_disparity
 from slanted.io.names import TRUTH
+from slanted.result_folder import read_truth
 
 SUFFIXES = (".pfm", ".npy", ".png", ".tif", ".tiff", ".pgm")
 IN_SCENE = (TRUTH, "disp0GT.pfm", "disp0.pfm", "disp1.png", "disp2.png", "disp2.pgm")
@@ -43,7 +42,7 @@ class TruthFolder:
                 f"expected a folder with the ground truth of each pair, NAME.png or the like, "
                 f"found {found}",
             )
-        self._folder, self._scale = folder, scale
+        self.folder, self._scale = folder, scale
         self._count = Counter(tail for name in names for tail in _tails(name))
 
     def find(self, name: str) -> Path | None:
@@ -59,11 +58,11 @@ class TruthFolder:
                 return None
             places = [*(f"{tail}{suffix}" for suffix in SUFFIXES)]
             places += [f"{tail}/{file}" for file in IN_SCENE]
-            found = [self._folder / place for place in places if (self._folder / place).is_file()]
+            found = [self.folder / place for place in places if (self.folder / place).is_file()]
             if len(found) > 1:
-                several = ", ".join(file.relative_to(self._folder).as_posix() for file in found)
+                several = ", ".join(file.relative_to(self.folder).as_posix() for file in found)
                 raise FileError(
-                    self._folder,
+                    self.folder,
                     f"expected one ground truth of {name}, got {several}; keep one of them there",
                 )
             if found:
@@ -74,19 +73,6 @@ class TruthFolder:
         """Return the ground truth of a pair of some (height, width), or None if there is none."""
         file = self.find(name)
         return None if file is None else read_truth(file, size, self._scale)
-
-
-def read_truth(
-    file: Path, size: tuple[int, ...], scale: float | None = None
-) -> NDArray[np.float32]:
-    """Read a ground truth, which must have the size of its disparity."""
-    truth = read_disparity(file, scale=scale, allow_negative=True)
-    if truth.shape != size:
-        expected = size_text(np.broadcast_to(0, size))
-        raise FileError(
-            file, f"expected the size of the left image, {expected}, got {size_text(truth)}"
-        )
-    return truth
 
 
 def _tails(name: str) -> Iterator[str]:

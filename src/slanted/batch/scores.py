@@ -1,4 +1,4 @@
-"""Errors of results on disk against ground truth."""
+"""Errors of the results of a batch against ground truth."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from slanted.batch.ground_truth import TruthFolder, read_truth
-from slanted.batch.summary import find_results
+from slanted.batch.ground_truth import TruthFolder
+from slanted.batch.summary import find_results, some_names
 from slanted.errors import FileError, InputError
-from slanted.evaluation.scores import mean_scores, score
+from slanted.evaluation.scores import Scores, mean_scores
 from slanted.io.names import TRUTH
-from slanted.output.strangers import only_inside
 from slanted.result import Result
+from slanted.result_folder import own_truth, score_result
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
-
-Scores = tuple[dict[str, float], "ConfidenceScores | None"]
 
 
 @dataclass(frozen=True)
@@ -35,9 +30,28 @@ class Measure:
     least: float | None = None
     """The lowest confidence to keep; None for that of each run."""
 
+    def has_truth(self, name: str, place: Path) -> bool:
+        """Return whether there is ground truth of a pair, with its result in some folder."""
+        if self.truths is None:
+            return (place / TRUTH).is_file()
+        return self.truths.find(name) is not None
+
+    def check_visible(self, places: Mapping[str, Path]) -> None:
+        """Refuse visible pixels of some pairs only: two columns would not be of the same pairs."""
+        if self.visible is None:
+            return
+        known = (name for name, place in places.items() if self.has_truth(name, place))
+        without = [name for name in known if self.visible.find(name) is None]
+        if without:
+            raise FileError(
+                self.visible.folder,
+                f"expected the ground truth of visible pixels of every pair that has one of all, "
+                f"found none of {some_names(without)}; add it, or leave out --noc",
+            )
+
     def scores(self, name: str, place: Path) -> Scores | None:
         """Return the errors of a pair's result in its folder; None without ground truth."""
-        if not (place / TRUTH).is_file() if self.truths is None else self.truths.find(name) is None:
+        if not self.has_truth(name, place):
             return None  # before a large file is read
         result = Result.load(place)
         size = result.disparity.shape
@@ -65,28 +79,6 @@ def measure_of(
     return Measure(all_pixels, None if noc is None else TruthFolder(noc, names, scale), least)
 
 
-def own_truth(place: Path, size: tuple[int, ...]) -> NDArray[np.float32] | None:
-    """Return the ground truth in the folder of a result, or None if it has none."""
-    if not (place / TRUTH).is_file():
-        return None
-    only_inside(place, TRUTH)
-    return read_truth(place / TRUTH, size)
-
-
-def score_result(
-    result: Result,
-    truth: NDArray[np.float32],
-    visible: NDArray[np.float32] | None = None,
-    least: float | None = None,
-) -> Scores:
-    """Return the errors of a result, without the pixels below a confidence.
-
-    `least` is the lowest one to keep, by default that of the run.
-    """
-    threshold = result.least_confidence(least)
-    return score(result.disparity, truth, visible, result.confidence, threshold)
-
-
 def score_results(
     places: Mapping[str, Path], measure: Measure, progress: Callable[[str], None]
 ) -> dict[str, Any]:
@@ -104,8 +96,9 @@ def score_results(
     Raises
     ------
     FileError
-        If no pair has ground truth.
+        If no pair has ground truth, or one has it of all pixels but not of the visible ones.
     """
+    measure.check_visible(places)
     rows: list[dict[str, Any]] = []
     trust: list[ConfidenceScores] = []
     for number, (name, place) in enumerate(places.items(), 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,12 @@ def find_result(folder: Path, name: str) -> Path:
     places = find_results(folder)
     if name in places:
         return places[name]
-    some = ", ".join(list(places)[:MOST_NAMED]) + (", …" if len(places) > MOST_NAMED else "")
     hint = did_you_mean(name, places)
-    raise FileError(folder, f"expected the name of a pair ({some}), got {name!r}{hint}")
+    raise FileError(
+        folder, f"expected the name of a pair ({some_names(places)}), got {name!r}{hint}"
+    )
+
+
+def some_names(names: Collection[str]) -> str:
+    """Return the names of pairs for a message, but no more than `MOST_NAMED`."""
+    return ", ".join(islice(names, MOST_NAMED)) + (", …" if len(names) > MOST_NAMED else "")

@@ -15,14 +15,16 @@ from slanted.cli.progress import Report, compile_kernels, table
 from slanted.errors import FileError, did_you_mean, plural
 
 if TYPE_CHECKING:
-    from slanted.batch.scores import Scores
     from slanted.evaluation.confidence import ConfidenceScores
+    from slanted.evaluation.scores import Scores
     from slanted.settings import Settings
 
 MAPS, DATASET = "For maps and results", "For datasets"
 """Groups of options in the help."""
 DIGITS = {"AUC": 4}
 """Decimals of metrics that need more than two."""
+COLUMNS = {"noc": "non-occluded", "all": "all", "kept": "kept"}
+"""Titles of the columns, by how the names of their metrics end."""
 
 
 @new_command(name="evaluate", short_help="Measure errors against ground truth.")
@@ -104,7 +106,11 @@ def command(
         mean = {**mean, **scores.metrics}
     if output is not None:
         _write(output, data, scores)
-    lines = [*_lines(mean), *([] if scores is None else _confidence_lines(scores))]
+    lines = [
+        *_lines(mean),
+        *_fewer(data, mean),
+        *([] if scores is None else _confidence_lines(scores)),
+    ]
     report.outcome(data, [*_count(data), *lines], always=True)
 
 
@@ -151,10 +157,10 @@ def _score_result(given: Given, least: float | None) -> Scores:
     """Score a result with its own confidence, or with another one."""
     from dataclasses import replace
 
-    from slanted.batch.scores import own_truth, score_result
     from slanted.io.confidence import read_confidence
     from slanted.io.names import TRUTH
     from slanted.result import Result
+    from slanted.result_folder import own_truth, score_result
 
     result = Result.load(given.what)
     negative = result.settings.matching.min_disparity < 0
@@ -198,15 +204,14 @@ def _write(folder: Path, data: dict[str, Any], scores: ConfidenceScores | None) 
 def _lines(mean: dict[str, float]) -> list[str]:
     """Return a table of the metrics over all and, if known, over the non-occluded pixels."""
     names = list(dict.fromkeys(key.rsplit("-", 1)[0] for key in mean if key != "seconds"))
-    kinds = {"noc": "non-occluded", "all": "all", "kept": "kept"}
-    shown = [kind for kind in kinds if any(f"{name}-{kind}" in mean for name in names)]
+    shown = [kind for kind in COLUMNS if any(f"{name}-{kind}" in mean for name in names)]
 
     def cell(name: str, kind: str) -> str:
         value = mean.get(f"{name}-{kind}")
         return "-" if value is None else f"{value:.{DIGITS.get(name, 2)}f}"
 
     rows = [(name, *(cell(name, kind) for kind in shown)) for name in names]
-    lines = table(("metric", *(kinds[kind] for kind in shown)), rows)
+    lines = table(("metric", *(COLUMNS[kind] for kind in shown)), rows)
     if "kept" in shown:
         lines += [f"kept: the {mean['density-all']:.1f} % that are sure enough; others count as "
                   "errors elsewhere (--min-confidence 0 measures the dense map)"]  # fmt: skip
@@ -218,6 +223,21 @@ def _count(data: dict[str, Any]) -> list[str]:
     if "batch" not in data:
         return []
     return [f"mean of {data['frames']} of {plural(data['pairs'], 'pair')}, with ground truth", ""]
+
+
+def _fewer(data: dict[str, Any], mean: dict[str, float]) -> list[str]:
+    """Say which figures are means of fewer pairs than the others, and of how many."""
+    fewer: dict[str, int] = data.get("fewer_frames", {})
+    lines = []
+    for kind, title in COLUMNS.items():
+        column = [name for name in mean if name.endswith(f"-{kind}")]
+        for count in sorted({fewer[name] for name in column if name in fewer}):
+            those = [name for name in column if fewer.get(name) == count]
+            names = ", ".join(name.removesuffix(f"-{kind}") for name in those)
+            what = title if those == column else f"{names} ({title})"
+            every = plural(data["frames"], "pair" if "batch" in data else "frame")
+            lines.append(f"{what}: mean of {count} of {every}, since the others have none")
+    return lines
 
 
 def _confidence_lines(scores: ConfidenceScores) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,8 @@ import click
 from slanted.cli import options
 from slanted.cli.help import new_command, option
 from slanted.cli.progress import Report
-from slanted.errors import InputError, MissingExtraError, SlantedWarning, plural
+from slanted.cli.terminal import note
+from slanted.errors import InputError, MissingExtraError, SlantedError, SlantedWarning, plural
 from slanted.io.names import EXPORTS
 
 if TYPE_CHECKING:
@@ -40,45 +43,91 @@ def command(
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
-    RESULT may be the folder of a `slanted batch`, all of whose pairs are exported. cloud.ply has
-    every pixel but the sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as
-    one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of the
-    image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for
-    the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline
-    are given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out,
-    with a warning.
+    RESULT may be the folder of a `slanted batch`, all of whose pairs are exported; one that cannot
+    be is named, the others go on, and the exit code is then 1. cloud.ply has every pixel but the
+    sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as one mesh, joined at
+    coplanar and hinge boundaries and cut at occlusions, with the colours of the image (as a texture
+    in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for the sky. Lengths are
+    in metres if the run was calibrated, or if --calib or --fx and --baseline are given, otherwise
+    in baselines. Meshes need slanted[viewer]; without it they are left out, with a warning.
     """
-    from slanted.batch.pairs import output_folder
-    from slanted.batch.summary import find_results, is_batch
+    from slanted.batch.summary import is_batch
     from slanted.output.folder import check_folder
 
     calibration = options.calibration_source(**calibration_values)
     asked = Asked(names, min_confidence, calibration)
     if output is not None:
         check_folder(output)
-    if not is_batch(result):
-        with report:
-            done = _export(result, output or result, asked, report)
-        _warn(done)
-        report.outcome(done.data(), done.lines())
+    if is_batch(result):
+        _export_batch(result, output, asked, report)
         return
-    places = find_results(result)
-    every = {}
+    with report:
+        done = _export(result, output or result, asked, report)
+    _warn(done)
+    report.outcome(done.data(), done.lines())
+
+
+def _export_batch(batch: Path, output: Path | None, asked: Asked, report: Report) -> None:
+    """Export all pairs of a batch; one that cannot be exported is told, and the others go on."""
+    from slanted.batch.pairs import output_folder
+    from slanted.batch.summary import find_results
+
+    places = find_results(batch)
+    _check_calibrations(places, asked)
+    every: dict[str, Exported] = {}
+    failed: dict[str, str] = {}
     with report:
         for number, (name, place) in enumerate(places.items(), 1):
-            folder = place if output is None else output_folder(output, name)
             report.progress(f"{number}/{len(places)} {name}")
             try:
+                folder = place if output is None else output_folder(output, name)
                 every[name] = _export(place, folder, asked)
-            except InputError as error:
-                raise InputError(f"{name}: {error}") from error
+            except MissingExtraError:  # of the machine, not of the pair
+                raise
+            except SlantedError as error:
+                failed[name] = str(error)
     for name, done in every.items():
         _warn(done, f"{name}: ")
-    units = ", ".join(dict.fromkeys(done.unit for done in every.values()))
-    to = result if output is None else output
+    for name, why in failed.items():
+        note(f"slanted: error: {name}: not exported; {why}")
+    to = batch if output is None else output
     data = {"output": str(to), "pairs": {name: done.data() for name, done in every.items()}}
-    line = f"wrote {', '.join(next(iter(every.values())).files)} of {plural(len(every), 'pair')}"
-    report.outcome(data, [f"{line} to {to}, in {units}"])
+    alike = Counter((", ".join(done.files), done.unit) for done in every.values())
+    lines = [
+        f"wrote {files} of {plural(count, 'pair')} to {to}, in {unit}"
+        for (files, unit), count in alike.items()
+    ]
+    if failed:
+        lines.append(f"not exported: {len(failed)} of {plural(len(places), 'pair')}")
+    report.outcome({**data, "failed": failed}, lines)
+    if failed:
+        sys.exit(1)
+
+
+def _check_calibrations(places: Mapping[str, Path], asked: Asked) -> None:
+    """Refuse depth of pairs without calibration, and one of other images, before all work."""
+    from slanted.batch.summary import some_names
+    from slanted.io.names import RECORD
+    from slanted.output.strangers import only_inside, read_record
+
+    without = []
+    for name, place in places.items():
+        try:
+            only_inside(place, RECORD)
+            record = read_record(place / RECORD)
+        except SlantedError:  # the pair fails when its turn comes
+            continue
+        size = record.get("height"), record.get("width")
+        if asked.calibration is None:
+            without += [name] if record.get("calibration") is None else []
+        elif isinstance(size[0], int) and isinstance(size[1], int):
+            asked.calibration((size[0], size[1]))
+    if without and "depth.png" in asked.names:
+        raise InputError(
+            "depth.png: expected calibrated pairs, because it is in millimetres, but "
+            f"{len(without)} of {len(places)} have no calibration ({some_names(without)}); give "
+            "--calib, or --fx and --baseline, or leave it out"
+        )
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,14 @@ SURE, UNSURE = 0.9, 0.5
 
 def result_rows(summary: dict[str, Any]) -> list[Row]:
     """Return the rows on a result, doubts first."""
+    from slanted.output.summary_text import matched_text, range_text
+
     return [
         *(("doubtful", [(doubt, "bold red")]) for doubt in summary.get("doubts", ())),
         *_rectification(summary.get("rectification")),
         ("size", [(f"{summary['width']}×{summary['height']} px", "")]),
-        ("disparity", [(_range(summary), "")]),
-        ("matched", [(_matched(summary), "")]),
+        ("disparity", [(range_text(summary), "")]),
+        ("matched", [(matched_text(summary), "")]),
         ("segments", [(f"{summary['segments']:,}", "")]),
         ("boundaries", list(_boundaries(summary))),
         ("confidence", list(_confidence(summary))),
@@ -50,19 +52,6 @@ def seconds_text(seconds: dict[str, float]) -> str:
     stages = {name: value for name, value in seconds.items() if name != "total"}
     each = ", ".join(f"{name} {value:.2f}" for name, value in stages.items())
     return f"{sum(stages.values()):.2f} s: {each}" if each else "not recorded"
-
-
-def _range(summary: dict[str, Any]) -> str:
-    text = f"{summary['disparity_min']:.1f} to {summary['disparity_max']:.1f} px"
-    searched = summary.get("searched")
-    return text if searched is None else f"{text}, searched {searched['low']} to {searched['high']}"
-
-
-def _matched(summary: dict[str, Any]) -> str:
-    return (
-        f"{summary['matched_percent']:.1f} % of the pixels; {summary['occluded_percent']:.1f} % "
-        "are hidden from the right view"
-    )
 
 
 def _boundaries(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:

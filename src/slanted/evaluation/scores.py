@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from slanted.evaluation.metrics import evaluate, mean_metrics
 
 KEPT = "kept"
 """The region of metrics over the pixels that a threshold keeps."""
+Scores = tuple[dict[str, float], ConfidenceScores | None]
+"""The metrics of a map by name, and those of its confidence, if it has one."""
 
 
 def score(
@@ -22,7 +25,7 @@ def score(
     visible: NDArray[np.float32] | None = None,
     confidence: NDArray[np.floating[Any]] | None = None,
     least: float = 0.0,
-) -> tuple[dict[str, float], ConfidenceScores | None]:
+) -> Scores:
     """Score a map without the pixels whose confidence is too low, and its confidence.
 
     Parameters
@@ -79,13 +82,22 @@ def mean_scores(
 ) -> dict[str, Any]:
     """Return ``frames``, their number; ``mean``; ``per_frame``; and ``confidence``, if known.
 
-    Each frame has its metrics and its name, as ``frame``.
+    Each frame has its metrics and its name, as ``frame``. ``fewer_frames`` has the number of frames
+    of each metric that not all of them have, as those of ``kept`` where nothing is kept.
     """
     rows = [{name: row[name] for name in row if name != "frame"} for row in per_frame]
     confidence = {"confidence": mean_confidence(trust)} if trust else {}
+    counts = _counts(rows) | _counts([frame.metrics for frame in trust])
     return {
         **confidence,
         "frames": len(per_frame),
+        "fewer_frames": {name: n for name, n in counts.items() if n < len(per_frame)},
         "mean": mean_metrics(rows),
         "per_frame": list(per_frame),
     }
+
+
+def _counts(rows: Sequence[dict[str, float]]) -> dict[str, int]:
+    """Return in how many rows each metric is a number."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: sum(not isnan(row.get(name, nan)) for row in rows) for name in names}

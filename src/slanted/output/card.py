@@ -18,7 +18,14 @@ from slanted.output.folder import disparity_picture
 from slanted.output.legends import with_legend
 from slanted.output.overlays import labels_legend, paint_labels
 from slanted.output.pictures import disparity_scale, shrunk
-from slanted.output.summary_text import label_counts, label_shares, most_above
+from slanted.output.result_data import summarise
+from slanted.output.summary_text import (
+    label_counts,
+    label_shares,
+    matched_text,
+    most_above,
+    range_text,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,14 +45,11 @@ def title(result: ResultData) -> str:
 
 def facts(result: ResultData) -> list[tuple[str, str]]:
     """Return names and values of what a user looks at first."""
-    low, high = float(result.disparity.min()), float(result.disparity.max())
-    searched = result.searched
-    found = "" if searched is None else f" (searched {searched.low} to {searched.high})"
-    matched = 100 * float(np.isfinite(result.matched).mean())
+    summary = summarise(result)
     lines = [
-        ("disparity", f"{low:.1f} to {high:.1f} px{found}"),
+        ("disparity", range_text(summary)),
         ("boundaries", boundary_shares(result)),
-        ("matched", f"{matched:.1f} % of the pixels"),
+        ("matched", matched_text(summary)),
         ("confidence", _confidence(result)),
         ("energy", f"{result.energy:.0f}, {most_above(100 * result.gap)}"),
     ]

@@ -35,6 +35,21 @@ def most_above(gap_percent: float) -> str:
     return f"at most {rounded_up(gap_percent, 3)} % above the optimum over the last particles"
 
 
+def range_text(summary: dict[str, Any]) -> str:
+    """Return the disparities of a result, and those that were searched, if that is known."""
+    text = f"{summary['disparity_min']:.1f} to {summary['disparity_max']:.1f} px"
+    searched = summary.get("searched")
+    return text if searched is None else f"{text}, searched {searched['low']} to {searched['high']}"
+
+
+def matched_text(summary: dict[str, Any]) -> str:
+    """Say how many pixels have a match, and how many cannot have one."""
+    return (
+        f"{summary['matched_percent']:.1f} % of the pixels; {summary['occluded_percent']:.1f} % "
+        "are hidden from the right view"
+    )
+
+
 def gap_text(summary: dict[str, Any]) -> str:
     """Say how far the energy can be above the optimum, also as a share of what the search decides.
 
