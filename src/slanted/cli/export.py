@@ -108,7 +108,8 @@ def _check_calibrations(places: Mapping[str, Path], asked: Asked) -> None:
     """Refuse depth of pairs without calibration, and one of other images, before all work."""
     from slanted.batch.summary import some_names
     from slanted.io.names import RECORD
-    from slanted.output.strangers import only_inside, read_record
+    from slanted.output.result_data import read_record
+    from slanted.output.strangers import only_inside
 
     without = []
     for name, place in places.items():

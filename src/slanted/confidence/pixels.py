@@ -58,7 +58,7 @@ def judge_pixels(
         The trees.
     judgement
         That of the matcher's first choices, if they were judged. Trees of pixels that know them
-        tell wrong disparities better: the AUC on KITTI's validation is 0.952 instead of 0.945.
+        tell wrong disparities better: the AUC on KITTI's validation is 0.950 instead of 0.946.
     """
     confidence, deviation = np.empty_like(maps[0]), np.empty_like(maps[0])
     seen, low = Seen.result(maps, regions, grey, judgement), lowest_disparity(settings)
