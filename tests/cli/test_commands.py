@@ -287,7 +287,7 @@ def sure_estimate(left, right, settings=None, **named):
     settings = settings or Settings()
     dense = dataclasses.replace(settings.confidence, min=0.0)
     plain = dataclasses.replace(settings, confidence=dense)
-    asked = left.tobytes(), right.tobytes(), plain
+    asked = left.pixels.tobytes(), right.pixels.tobytes(), plain
     if asked not in ESTIMATED:
         ESTIMATED[asked] = estimate(left, right, plain, **named)
     result, disparity = ESTIMATED[asked], ESTIMATED[asked].disparity

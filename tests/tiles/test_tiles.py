@@ -86,6 +86,23 @@ def test_tiles_have_the_costs_of_the_whole_to_the_last_bit(both):
         assert getattr(sums, name) == pytest.approx(value, rel=1e-12), name
 
 
+def test_the_energy_does_not_depend_on_which_tile_is_done_first(both, monkeypatch):
+    one, many = both
+    planes, each = one.local_planes(), TiledImage._each
+    labels = np.arange(one.regions.number_of_edges, dtype=np.int32) % 4
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+
+        def shuffled(self, pass_of, rng=rng):
+            done = list(each(self, pass_of))
+            return iter([done[k] for k in rng.permutation(len(done))])
+
+        monkeypatch.setattr(TiledImage, "_each", shuffled)
+        found.append(many.features(planes, labels))
+    assert all(features == found[0] for features in found)
+
+
 @pytest.mark.parametrize("weighed", [False, True])
 @pytest.mark.parametrize("lowest", [0, -5])
 def test_tiles_pool_matches_as_the_whole_does(both, weighed, lowest):

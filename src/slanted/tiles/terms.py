@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -140,10 +141,18 @@ class TiledImage:
     def features(self, planes: Floats, labels: Ints) -> Features:
         """Add up the energies of tiles and of all junctions."""
         jct, crs = junction_features(self.regions, labels, self.settings.model)
-        total = {each.name: 0.0 for each in fields(Features)} | {"jct": jct, "crs": crs}
-        for _, found in self._each(lambda t: (TileFeatures, (planes[t.segments], labels[t.edges]))):
-            total = {name: value + getattr(found, name) for name, value in total.items()}
-        return Features(**total)
+        whole = {"jct": jct, "crs": crs}
+        tiles = self._each(lambda t: (TileFeatures, (planes[t.segments], labels[t.edges])))
+        found = [features for _, features in tiles]
+        # Tiles come in the order in which workers end them, on which an exact sum does not depend.
+        return Features(
+            **{
+                each.name: math.fsum(
+                    [whole.get(each.name, 0.0), *(getattr(one, each.name) for one in found)]
+                )
+                for each in fields(Features)
+            }
+        )
 
     def _each(
         self, pass_of: Callable[[Tile], tuple[type[Pass], tuple[Any, ...]]]
