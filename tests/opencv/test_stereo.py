@@ -1,6 +1,7 @@
 """The twin of OpenCV's SGBM: its conventions, its arguments, and what becomes of them."""
 
 import inspect
+import warnings
 
 import cv2
 import numpy as np
@@ -127,6 +128,18 @@ def test_floats_on_two_scales_are_refused_as_by_estimate():
         stereo.compute(BGR[0] / 255, BGR[1].astype(float))
     with pytest.raises(InputError, match=r"^right: expected the size of the left image, 96×64"):
         stereo.compute(BGR[0], BGR[1][:, 1:])
+
+
+def test_no_known_disparity_is_below_the_range():
+    scene = make_scene(96, 64, segments=40, seed=1)
+    lowest = int(scene.disparity.max()) - 4
+    calm = {"rectification.check": "warn"}  # most of the scene is farther away
+    stereo = StereoSlanted.create(lowest, numDisparities=32, mode="fast", settings=calm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = stereo.compute(scene.left, scene.right)
+    assert stereo.result.disparity.min() < lowest
+    assert found.min() == 16 * lowest
 
 
 @pytest.mark.parametrize("views", [BGR, GREY], ids=["BGR", "grey"])

@@ -148,8 +148,10 @@ class StereoSlanted(HasSgbmParameters):
                 f"compute: expected disparities of at most {MOST_DISPARITY} px, which 16 bits can "
                 f"hold in sixteenths, got {highest:.0f}; use slanted.estimate"
             )
-        unknown = self.getMinDisparity() - 1
-        values = np.rint(np.where(known, shown, unknown) * SIXTEENTHS)
+        lowest = self.getMinDisparity()
+        # Planes may reach below the range, where a value would mean that nothing is known.
+        shown = np.where(known, np.maximum(shown, lowest), lowest - 1)
+        values = np.rint(shown * SIXTEENTHS)
         self.result = result
         return _written(values.astype(np.int16), disparity)
 
