@@ -31,6 +31,7 @@ def files(tmp_path, monkeypatch, pair):
     cv2.imwrite("right.png", right)
     cv2.imwrite("small.png", right[:, :90])
     cv2.imwrite("tiny.png", right[:4, :4])
+    cv2.imwrite("row.png", np.zeros((1, 64, 3), np.uint8))
     cv2.imwrite("deep.png", right.astype(np.uint16) * 200)
     cv2.imwrite("float.tiff", right.astype(np.float32))
     cv2.imwrite("black.png", left * 0)
@@ -90,6 +91,7 @@ CASES = {
     "folder as image": (["run", "folder", "right.png"], "folder: "),
     "sizes differ": (["run", "left.png", "small.png"], "small.png: expected the size of the left"),
     "too small": (["run", "tiny.png", "tiny.png"], "tiny.png: expected at least 8×8 pixels"),
+    "a row": (["run", "row.png", "row.png"], "row.png: expected at least 8×8 pixels, got 64×1"),
     "bit depths differ": (["run", "left.png", "deep.png"], "deep.png: expected the bit depth"),
     "float image": (["run", "left.png", "float.tiff"], "float.tiff: "),
     "not rectified": (["run", "left.png", "low.png"], "left.png, low.png: expected a rectified pair, whose rows agree, got a vertical offset of 25"),

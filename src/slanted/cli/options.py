@@ -269,10 +269,9 @@ def given_threshold(settings: Settings) -> float | None:
 def read_pair(left: Path, right: Path) -> tuple[tuple[Image, Image], tuple[str, str]]:
     """Return the two images, and their names for messages."""
     from slanted.images.checks import check_pair
-    from slanted.io import read_image
 
     names = str(left), str(right)
-    return check_pair(read_image(left), read_image(right), names), names
+    return check_pair(left, right, names), names
 
 
 def check_size(file: Path | None, array: Any, image: Any) -> None:

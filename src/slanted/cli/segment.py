@@ -37,7 +37,7 @@ def command(
     Without --disparity, the method slic+disparity means slic.
     """
     from slanted.images.checks import check_image
-    from slanted.io import read_disparity, read_image, write_image, write_label_image
+    from slanted.io import read_disparity, write_image, write_label_image
     from slanted.io.names import SEGMENTS
     from slanted.output.folder import file_names, segments_folder
     from slanted.output.legends import Legend, with_legend
@@ -54,7 +54,7 @@ def command(
     if disparity is None:
         options.refuse_without("--disparity", {"--disparity-scale": disparity_scale})
     with report:
-        pixels = check_image(str(image), read_image(image))
+        pixels = check_image(str(image), image)
         given = None
         if disparity is not None:
             given = read_disparity(disparity, scale=disparity_scale)
