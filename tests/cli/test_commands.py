@@ -15,6 +15,7 @@ from slanted.cli.options import load_calibration
 from slanted.errors import FileError, SlantedWarning
 from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.images.given import image_from_user
 from slanted.io import read_disparity, read_image
 from slanted.output.folder import whole_folder
 from slanted.pipeline import estimate
@@ -287,7 +288,8 @@ def sure_estimate(left, right, settings=None, **named):
     settings = settings or Settings()
     dense = dataclasses.replace(settings.confidence, min=0.0)
     plain = dataclasses.replace(settings, confidence=dense)
-    asked = left.pixels.tobytes(), right.pixels.tobytes(), plain
+    seen = [image_from_user("image", each).pixels.tobytes() for each in (left, right)]
+    asked = *seen, plain
     if asked not in ESTIMATED:
         ESTIMATED[asked] = estimate(left, right, plain, **named)
     result, disparity = ESTIMATED[asked], ESTIMATED[asked].disparity
