@@ -22,6 +22,7 @@ from slanted.io.names import ARRAYS, LEFT, RECORD, RIGHT, SETTINGS
 from slanted.io.texts import read_json_object
 from slanted.output.pixel_maps import pack_confidence, pack_deviation
 from slanted.output.strangers import FEW_SEGMENTS, SMALL_RESULT, check_claims, only_inside
+from slanted.output.summary_text import label_counts
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Iteration
@@ -52,7 +53,6 @@ def _only_finite(data: Any) -> Any:
 def summarise(result: ResultData) -> dict[str, Any]:
     """Return the numbers of a result, for ``run.json`` and ``--json``."""
     height, width = result.disparity.shape
-    labels = np.bincount(result.labels, minlength=len(BoundaryLabel))
     weights = result.model.weights
     iterations = result.inference.iterations
     return {
@@ -66,7 +66,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         "occluded_percent": 100 * float(result.occluded.mean()),
         **_summarise_confidence(result),
         "segments": result.regions.count,
-        "boundaries": {label.name.lower(): int(labels[label]) for label in BoundaryLabel},
+        "boundaries": label_counts(result.labels),
         "junctions": len(result.regions.junctions3) + len(result.regions.junctions4),
         "energy": result.energy,
         "bound": result.bound,
