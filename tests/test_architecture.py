@@ -29,6 +29,7 @@ LAYERS = (
     ("result", "stages"),
     ("result_folder",),
     ("pipeline",),
+    ("stream",),
     ("learning", "batch", "viewer", "opencv"),
     ("research", "report"),
     ("cli",),

@@ -18,5 +18,6 @@ from .pipeline import estimate as estimate
 from .output.pixel_flag import PixelFlag as PixelFlag
 from .result import Result as Result
 from .settings import Settings as Settings
+from .stream.stream import Stream as Stream
 
 __version__: str

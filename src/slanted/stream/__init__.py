@@ -1,0 +1,1 @@
+"""A video or a pair of cameras: pairs that follow each other."""
