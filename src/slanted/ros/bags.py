@@ -121,7 +121,7 @@ class Recording:
         except (FileError, InputError, GeneratorExit):
             raise
         except Exception as error:  # damaged files make it raise almost anything
-            raise FileError(self.path, _problem(error)) from error
+            raise FileError(self.path, _problem(self.path, error)) from error
 
 
 def _one_storage(path: Path) -> Path:
@@ -158,15 +158,13 @@ def _storage(path: Path, reader: Any) -> str:
     return "mcap" if names == {"McapReader"} else "sqlite3"
 
 
-def _problem(error: Exception) -> str:
+def _problem(path: Path, error: Exception) -> str:
     """Return the rest of a sentence about a recording that cannot be read."""
-    why = _why(error)
-    if "magic" in why or "footer" in why or isinstance(error, EOFError | AssertionError):
-        return (
-            f"the recording is cut short or damaged ({why}); save what it holds with `mcap "
-            "recover` and give that file"
-        )
-    return f"the recording cannot be read ({why}); if its recorder was stopped, record it again"
+    cure = "sqlite3 FILE .recover" if path.suffix.lower() == ".db3" else "mcap recover FILE"
+    return (
+        f"the recording is cut short or damaged ({_why(error)}); what is left of it can be saved "
+        f"with `{cure}`"
+    )
 
 
 def _why(error: Exception) -> str:

@@ -72,7 +72,8 @@ def pair_by_stamp(left: Stamps, right: Stamps) -> Pairing:
     >>> found.left.tolist(), found.right.tolist(), found.largest_difference
     ([1, 2], [0, 1], 3000000)
     """
-    limit = max(left.period, right.period) // 2
+    # The faster camera's, or two frames of it could belong to one of the other's.
+    limit = min((each.period for each in (left, right) if each.period), default=0) // 2
     if not (len(left.stamp) and len(right.stamp)):
         none = np.empty(0, np.int64)
         return Pairing(none, none, limit, 0, None)
