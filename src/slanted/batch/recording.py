@@ -80,6 +80,24 @@ def run_recording(
         If no two frames belong together, or no pair could be estimated.
     MissingExtraError
         If rosbags is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import slanted
+    >>> from slanted.ros.messages import IMAGE, header_at
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(96, 64, segments=40, seed=1)
+    >>> fields = {"height": 64, "width": 96, "encoding": "rgb8", "is_bigendian": 0, "step": 288}
+    >>> fields["header"] = header_at(1_500_000_000, "left")
+    >>> with new_bag(Path("drive"), "mcap") as bag:  # as a robot records it
+    ...     for side in ("left", "right"):
+    ...         image = Message(IMAGE, {**fields, "data": getattr(scene, side).reshape(-1)})
+    ...         bag.write({f"/{side}/image_rect": image}, logged=1_500_000_000)
+    >>> cameras = slanted.Calibration(100.0, 100.0, 47.5, 31.5, baseline_meters=0.1)
+    >>> settings = slanted.Settings.preset("fast")
+    >>> run_recording(Path("drive"), Path("out"), settings, calibration=lambda size: cameras).topics
+    ('/disparity', '/depth/image_rect', '/depth/camera_info', '/points')
     """
     check_folder(output)
     recording = Recording(source)

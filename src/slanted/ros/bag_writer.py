@@ -12,8 +12,7 @@ from typing import Any
 
 from slanted.errors import FileError
 from slanted.io.files import PARTIAL
-from slanted.output.export import require
-from slanted.ros.bags import CURE
+from slanted.ros.bags import message_types, rosbag2_module
 from slanted.ros.messages import Message
 
 VERSION = 8
@@ -76,8 +75,7 @@ def new_bag(folder: Path, storage: str) -> Iterator[BagWriter]:
     FileError
         If the folder is there already, or cannot be written to.
     """
-    rosbag2 = require("rosbags.rosbag2", "rosbags", "recordings need", CURE)
-    typesys = require("rosbags.typesys", "rosbags", "recordings need", CURE)
+    rosbag2 = rosbag2_module()
     if folder.exists():
         raise FileError(folder, "is there already; name another --output, or remove it")
     # The files of a recording have the name of its folder, so that only the folder above is hidden.
@@ -87,7 +85,7 @@ def new_bag(folder: Path, storage: str) -> Iterator[BagWriter]:
     try:
         with _write_errors(folder):
             writer.open()
-        bag = BagWriter(folder, writer, typesys.get_typestore(typesys.Stores.ROS2_HUMBLE))
+        bag = BagWriter(folder, writer, message_types())
         try:
             yield bag
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,22 @@ METADATA = "metadata.yaml"
 STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 """Suffixes of the files of a recording, and rosbag2's names of their storages."""
 CURE = "which is not installed; run pip install 'slanted[ros]'"
+
+
+def rosbag2_module() -> Any:
+    """Return the module that reads and writes recordings; raise if it is not installed."""
+    return require("rosbags.rosbag2", "rosbags", "recordings need", CURE)
+
+
+@cache
+def message_types() -> Any:
+    """Return the definitions of messages, with which rosbags packs and unpacks them.
+
+    Those of images and cameras are the same in all versions of ROS 2, and old recordings do not
+    hold any.
+    """
+    typesys = require("rosbags.typesys", "rosbags", "recordings need", CURE)
+    return typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
 
 
 def is_recording(source: Path) -> bool:
@@ -58,11 +75,8 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         self.path = _one_storage(path)
-        self._rosbag2 = require("rosbags.rosbag2", "rosbags", "recordings need", CURE)
-        typesys = require("rosbags.typesys", "rosbags", "recordings need", CURE)
-        # Images and cameras are the same in all versions of ROS 2, and old recordings do not hold
-        # the definitions of their messages.
-        self._types = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
+        self._rosbag2 = rosbag2_module()
+        self._types = message_types()
         with self._reader() as reader:
             self.storage: str = _storage(self.path, reader)
             self.types = {each.topic: str(each.msgtype) for each in reader.connections}
