@@ -18,7 +18,7 @@ from slanted.ros.cameras import CalibrationSource, Cameras
 from slanted.ros.frames import Frame, Frames
 from slanted.ros.images import image_of
 from slanted.ros.messages import Message, header_of, result_messages
-from slanted.ros.pairing import Pairing, Stamps, pair_by_stamp, remarks, seconds
+from slanted.ros.pairing import Pairing, Stamps, pair_by_stamp, remarks, seconds, short_time
 from slanted.ros.topics import find_topics
 from slanted.runtime.threads import core_count
 from slanted.stream.stream import Stream
@@ -138,8 +138,8 @@ def _check_paired(source: Path, left: Stamps, right: Stamps, pairing: Pairing) -
     if not len(pairing.left):
         raise InputError(
             f"{source}: no frames of {left.topic} and {right.topic} were taken within "
-            f"{pairing.limit / 1e6:.3g} ms, half a period, of each other, the nearest "
-            f"{(pairing.nearest or 0) / 1e6:.3g} ms; are their clocks the same?"
+            f"{short_time(pairing.limit)}, half a period, of each other, the nearest "
+            f"{short_time(pairing.nearest or 0)}; are their clocks the same?"
         )
 
 

@@ -110,10 +110,11 @@ def remarks(left: Stamps, right: Stamps, pairing: Pairing) -> list[str]:
         if alone:
             said.append(
                 f"{stamps.topic}: {alone} of {plural(len(stamps.stamp), 'frame')} had no partner "
-                f"within {_milliseconds(pairing.limit)}"
+                f"within {short_time(pairing.limit)}"
             )
         if stamps.unreadable:
-            said.append(f"{stamps.topic}: {plural(stamps.unreadable, 'message')} are damaged")
+            messages = plural(stamps.unreadable, "message")
+            said.append(f"{stamps.topic}: {messages} could not be read and had to be left out")
         if len(stamps.backwards):
             place, times = stamps.backwards[0], plural(len(stamps.backwards), "time")
             said.append(
@@ -123,7 +124,7 @@ def remarks(left: Stamps, right: Stamps, pairing: Pairing) -> list[str]:
             )
     if pairing.largest_difference:
         said.append(
-            f"{right.topic}: frames were taken up to {_milliseconds(pairing.largest_difference)} "
+            f"{right.topic}: frames were taken up to {short_time(pairing.largest_difference)} "
             "off those of the left camera, so that what moves is wrong; synchronise the cameras"
         )
     said += dict.fromkeys(each.problem for each in (left, right) if each.problem)
@@ -136,5 +137,7 @@ def seconds(nanoseconds: int | np.int64) -> str:
     return f"{whole}.{rest:09d}"
 
 
-def _milliseconds(nanoseconds: int) -> str:
-    return f"{nanoseconds / 1e6:.3g} ms"
+def short_time(nanoseconds: int) -> str:
+    """Return a length of time as text, in milliseconds or seconds."""
+    milliseconds = nanoseconds / 1e6
+    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
