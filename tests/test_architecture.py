@@ -29,7 +29,7 @@ LAYERS = (
     ("result", "stages"),
     ("result_folder",),
     ("pipeline",),
-    ("stream",),
+    ("stream", "ros"),
     ("learning", "batch", "viewer", "opencv"),
     ("research", "report"),
     ("cli",),

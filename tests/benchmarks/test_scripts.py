@@ -16,7 +16,12 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks are not shipped")
 SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py") if file.stem != "common")
 PAGES = [*FOLDER.parent.glob("*.md"), *FOLDER.parent.glob("docs/*.md"), FOLDER / "README.md"]
-NEEDS = {"kernel_coverage": "coverage", "viewer_speed": "playwright", "batch_throughput": "dask"}
+NEEDS = {
+    "kernel_coverage": "coverage",
+    "viewer_speed": "playwright",
+    "batch_throughput": "dask",
+    "recordings": "rosbags",
+}
 APART = ("mutants",)
 """Scripts that must run before Numba is imported."""
 

@@ -111,7 +111,7 @@ def _compute(
     refuse_what_does_not_fit(job.left, job.settings)
     files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
-    with _collected_warnings() as messages:
+    with collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
         pair = GivenImage(left), GivenImage(right)  # not copied, for the memory
         result = estimate(*pair, settings, previous_frame=_previous_frame(before), names=files)
@@ -205,7 +205,7 @@ def _previous_frame(before: Path | None) -> PreviousFrame | None:
 
 
 @contextmanager
-def _collected_warnings() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Collect slanted's warnings in this thread.
 
     Python has one set of filters for a whole process, and Dask may run several pairs in threads of

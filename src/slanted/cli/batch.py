@@ -15,9 +15,11 @@ from slanted.cli.progress import Report, compile_kernels
 if TYPE_CHECKING:
     from slanted.settings import Settings
 
+RECORDING = "Topics of a recording"
+
 
 @new_command(name="batch", short_help="Estimate the disparity of many pairs.")
-@click.argument("source", metavar="FOLDER|MANIFEST", type=options.PATH)
+@click.argument("source", metavar="FOLDER|MANIFEST|RECORDING", type=options.PATH)
 @options.output("slanted-batch", "Folder for the summary and a folder for each pair.")
 @options.workers("Processes; by default one for each core, or fewer if memory is short. 1 works in "
                 "this process.")  # fmt: skip
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 @option("--sequence", is_flag=True,
         help="The pairs are frames of a video, in the order of their numbers: the planes of "
         "each frame are proposed to the next.")  # fmt: skip
+@option("--left", "left_topic", metavar="TOPIC", group=RECORDING,
+        help="Topic of the left images; by default the only ones of a pair.")  # fmt: skip
+@option("--right", "right_topic", metavar="TOPIC", group=RECORDING,
+        help="Topic of the right images.")  # fmt: skip
 @options.calibration
 @option("--no-calib", is_flag=True, group=options.CALIBRATION,
         help="Do not look for calibrations beside the pairs.")  # fmt: skip
@@ -40,6 +46,8 @@ def command(
     scheduler: str | None,
     resume: bool,
     sequence: bool,
+    left_topic: str | None,
+    right_topic: str | None,
     no_calib: bool,
     report: Report,
     **calibration_values: Any,
@@ -51,15 +59,28 @@ def command(
     their images as in KITTI and Middlebury 2014, get depth and a point cloud. A pair that fails is
     recorded and the others go on; the exit code is then 1. Ctrl-C ends the batch and keeps what is
     done.
+
+    RECORDING is a rosbag2 folder of ROS 2, or its .mcap or .db3 file: the images of two cameras are
+    paired by their stamps, and a new recording gets their disparity, depth and point clouds.
     """
     from slanted.batch.calibrations import with_calibrations
     from slanted.batch.pairs import find_pairs
     from slanted.batch.records import count_kept
     from slanted.batch.run import run_batch
+    from slanted.cli.batch_recording import refuse_for_recording, run
     from slanted.cli.batch_table import BatchTable
     from slanted.io.names import SUMMARY_TABLE
+    from slanted.ros.bags import is_recording
 
     options.refuse_both(workers, scheduler)
+    topics = {"--left": left_topic, "--right": right_topic}
+    if is_recording(source):
+        unused = {"--workers": workers, "--scheduler": scheduler, "--resume": resume}
+        refuse_for_recording({**unused, "--sequence": sequence, "--no-calib": no_calib})
+        given = options.calibration_source(**calibration_values)
+        run((source, output), settings, (left_topic, right_topic), given, report)
+        return
+    options.refuse_without("a recording", topics)
     pairs = find_pairs(source, output)
     given = options.calibration_source(**calibration_values)
     if no_calib and given is not None:

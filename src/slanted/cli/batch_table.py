@@ -50,6 +50,11 @@ class BatchTable:
         elif begins and not self._quiet:
             note(f"{plural(tally.total, 'pair')}, {speed(tally)}")
 
+    @property
+    def tally(self) -> Tally | None:
+        """The progress that was shown last; None before the first."""
+        return self._tally
+
     def interrupted(self, kept: str) -> None:
         """Print how many pairs are kept, including those that no tally has counted yet."""
         if self._tally is not None and not self._quiet:

@@ -144,7 +144,7 @@ def calibration_of(
 def _from_kitti(file: CalibrationFile) -> Calibration:
     for left, right in _KITTI_PAIRS:
         if left in file and right in file:
-            return _from_projections(file.matrix(left, 3, 4), file.matrix(right, 3, 4))
+            return calibration_from_projections(file.matrix(left, 3, 4), file.matrix(right, 3, 4))
     wanted = "P_rect_03" if any(name.startswith("P_rect_0") for name in file.fields) else "P3"
     raise FileError(
         file.path,
@@ -170,7 +170,7 @@ def _from_ros(file: CalibrationFile, right: Path | str | None) -> Calibration:
             right_path,
             f"expected the right camera's ROS camera_info, but it is {right_file.kind}'s",
         )
-    return _from_projections(_ros_projection(file), _ros_projection(right_file))
+    return calibration_from_projections(_ros_projection(file), _ros_projection(right_file))
 
 
 def _ros_projection(file: CalibrationFile) -> Matrix:
@@ -194,7 +194,9 @@ def _right_sibling(path: Path) -> Path:
 
 def _from_opencv(file: CalibrationFile, unit_meters: float) -> Calibration:
     if "P1" in file and "P2" in file:
-        return _from_projections(file.matrix("P1", 3, 4), file.matrix("P2", 3, 4), unit_meters)
+        return calibration_from_projections(
+            file.matrix("P1", 3, 4), file.matrix("P2", 3, 4), unit_meters
+        )
     if "Q" not in file:
         raise FileError(
             file.path,
@@ -220,7 +222,9 @@ def _from_opencv(file: CalibrationFile, unit_meters: float) -> Calibration:
     )
 
 
-def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> Calibration:
+def calibration_from_projections(
+    left: Matrix, right: Matrix, unit_meters: float = 1.0
+) -> Calibration:
     """Build from two 3 × 4 projections, each with −fx × (its camera's position) at [0, 3]."""
     if left[0, 0] == 0 or right[0, 0] == 0:
         raise InputError("fx_pixels: expected a finite number above 0, got 0")
