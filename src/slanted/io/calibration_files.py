@@ -19,6 +19,13 @@ _KITTI_PAIRS = (
     ("P0", "P1"),
 )
 _MIDDLEBURY_UNIT_METERS = 1e-3
+ROS_NAMES = {
+    "K": "camera_matrix",
+    "D": "distortion_coefficients",
+    "R": "rectification_matrix",
+    "P": "projection_matrix",
+}
+"""Matrices of a camera_info, and their names in calibration files."""
 
 CalibrationLike = Calibration | str | PathLike[str]
 """A calibration, or the path of its file."""
@@ -144,7 +151,7 @@ def calibration_of(
 def _from_kitti(file: CalibrationFile) -> Calibration:
     for left, right in _KITTI_PAIRS:
         if left in file and right in file:
-            return _from_projections(file.matrix(left, 3, 4), file.matrix(right, 3, 4))
+            return calibration_from_projections(file.matrix(left, 3, 4), file.matrix(right, 3, 4))
     wanted = "P_rect_03" if any(name.startswith("P_rect_0") for name in file.fields) else "P3"
     raise FileError(
         file.path,
@@ -163,6 +170,14 @@ def _from_middlebury(file: CalibrationFile) -> Calibration:
 
 
 def _from_ros(file: CalibrationFile, right: Path | str | None) -> Calibration:
+    left_camera, right_camera = (
+        ros_matrix(one, "P", 3, 4) for one in (file, right_ros_file(file, right))
+    )
+    return calibration_from_projections(left_camera, right_camera)
+
+
+def right_ros_file(file: CalibrationFile, right: Path | str | None) -> CalibrationFile:
+    """Return the right camera's camera_info; by default that beside the left one's."""
     right_path = _right_sibling(file.path) if right is None else Path(right)
     right_file = read_calibration_file(right_path)
     if right_file.kind != "ROS camera_info":
@@ -170,13 +185,16 @@ def _from_ros(file: CalibrationFile, right: Path | str | None) -> Calibration:
             right_path,
             f"expected the right camera's ROS camera_info, but it is {right_file.kind}'s",
         )
-    return _from_projections(_ros_projection(file), _ros_projection(right_file))
+    return right_file
 
 
-def _ros_projection(file: CalibrationFile) -> Matrix:
-    """Return P, called projection_matrix in calibration files and P (ROS 1) or p in messages."""
-    name = next((key for key in ("P", "p") if key in file), "projection_matrix")
-    return file.matrix(name, 3, 4)
+def ros_matrix(file: CalibrationFile, name: str, *shape: int) -> Matrix:
+    """Return a matrix of a camera_info by its name in ROS 1, such as P.
+
+    It has a long name in calibration files, and a small letter in messages of ROS 2.
+    """
+    known = next((key for key in (name, name.lower()) if key in file), ROS_NAMES[name])
+    return file.matrix(known, *shape)
 
 
 def _right_sibling(path: Path) -> Path:
@@ -194,7 +212,9 @@ def _right_sibling(path: Path) -> Path:
 
 def _from_opencv(file: CalibrationFile, unit_meters: float) -> Calibration:
     if "P1" in file and "P2" in file:
-        return _from_projections(file.matrix("P1", 3, 4), file.matrix("P2", 3, 4), unit_meters)
+        return calibration_from_projections(
+            file.matrix("P1", 3, 4), file.matrix("P2", 3, 4), unit_meters
+        )
     if "Q" not in file:
         raise FileError(
             file.path,
@@ -220,7 +240,9 @@ def _from_opencv(file: CalibrationFile, unit_meters: float) -> Calibration:
     )
 
 
-def _from_projections(left: Matrix, right: Matrix, unit_meters: float = 1.0) -> Calibration:
+def calibration_from_projections(
+    left: Matrix, right: Matrix, unit_meters: float = 1.0
+) -> Calibration:
     """Build from two 3 × 4 projections, each with −fx × (its camera's position) at [0, 3]."""
     if left[0, 0] == 0 or right[0, 0] == 0:
         raise InputError("fx_pixels: expected a finite number above 0, got 0")
