@@ -111,7 +111,7 @@ def _compute(
     refuse_what_does_not_fit(job.left, job.settings)
     files = str(job.left), str(job.right)
     settings = replace(job.settings, threads=job.threads)
-    with _collected_warnings() as messages:
+    with collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
         pair = GivenImage(left), GivenImage(right)  # not copied, for the memory
         result = estimate(*pair, settings, previous_frame=_previous_frame(before), names=files)
@@ -121,14 +121,19 @@ def _compute(
     with records.published(job.output, folder, fsync=job.settings.fsync) as staging:
         write_result(staging, kept, left, job.calibration, inputs, right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
-        record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
+        record |= numbers_of(result) | {
+            "status": "done",
+            "seconds": seconds,
+            "threads": job.threads,
+        }
         record["warnings"] = messages
         record["files"] = records.file_digests(staging)
         (staging / PAIR_RECORD).write_text(json_text(record) + "\n", "utf-8")
     return record
 
 
-def _numbers(result: Result) -> dict[str, Any]:
+def numbers_of(result: Result) -> dict[str, Any]:
+    """Return what the record of a result tells of it."""
     summary = result.summary()
     names = ["width", "height", "segments", "energy", "bound", "gap_percent", "matched_percent"]
     names += [name for name in ("confidence_median",) if name in summary]
@@ -205,7 +210,7 @@ def _previous_frame(before: Path | None) -> PreviousFrame | None:
 
 
 @contextmanager
-def _collected_warnings() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Collect slanted's warnings in this thread.
 
     Python has one set of filters for a whole process, and Dask may run several pairs in threads of

@@ -65,10 +65,6 @@ def read_calibration(
     >>> slanted.read_calibration("calib.txt").baseline_meters
     0.5
     """
-    if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):
-        raise InputError(
-            f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
-        )
     return calibration_of(read_calibration_file(Path(path)), right, baseline_unit_meters)
 
 
@@ -126,14 +122,7 @@ def calibration_of(
     file: CalibrationFile, right: Path | str | None = None, baseline_unit_meters: float = 1.0
 ) -> Calibration:
     """Return the calibration that a parsed file holds; arguments as for `read_calibration`."""
-    path = file.path
-    if right is not None and file.kind != "ROS camera_info":
-        raise InputError(f"right: only ROS has a file per camera, but {path} is {file.kind}'s")
-    if baseline_unit_meters != 1.0 and file.kind != "OpenCV":
-        raise InputError(
-            f"baseline_unit_meters: only OpenCV files leave the unit open, but {path} is"
-            f" {file.kind}'s; leave it out"
-        )
+    check_arguments(file, right, baseline_unit_meters)
     try:
         if file.kind == "KITTI":
             calibration = _from_kitti(file)
@@ -145,7 +134,25 @@ def calibration_of(
             calibration = _from_opencv(file, baseline_unit_meters)
         return replace(calibration, image_size=file.image_size())
     except InputError as error:
-        raise FileError(path, f"the calibration makes no sense ({error}); check it") from error
+        raise FileError(file.path, f"the calibration makes no sense ({error}); check it") from error
+
+
+def check_arguments(
+    file: CalibrationFile, right: Path | str | None, baseline_unit_meters: float
+) -> None:
+    """Raise an InputError if arguments of `read_calibration` do not fit the kind of file."""
+    if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):
+        raise InputError(
+            f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
+        )
+    path = file.path
+    if right is not None and file.kind != "ROS camera_info":
+        raise InputError(f"right: only ROS has a file per camera, but {path} is {file.kind}'s")
+    if baseline_unit_meters != 1.0 and file.kind != "OpenCV":
+        raise InputError(
+            f"baseline_unit_meters: only OpenCV files leave the unit open, but {path} is"
+            f" {file.kind}'s; leave it out"
+        )
 
 
 def _from_kitti(file: CalibrationFile) -> Calibration:

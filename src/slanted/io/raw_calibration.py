@@ -13,7 +13,7 @@ import numpy as np
 
 from slanted.errors import FileError
 from slanted.io.calibration_fields import CalibrationFile, Matrix, read_calibration_file
-from slanted.io.calibration_files import ROS_NAMES, right_ros_file, ros_matrix
+from slanted.io.calibration_files import ROS_NAMES, check_arguments, right_ros_file, ros_matrix
 
 OPENCV_NAMES = (("K{}", "M{}", "cameraMatrix{}"), ("D{}", "distCoeffs{}"))
 """Names of a camera's matrix and distortion in files of OpenCV, which leaves them to the user."""
@@ -79,6 +79,8 @@ def read_raw_calibration(
     ------
     FileError
         If a file cannot be read, or lacks a part of the raw cameras.
+    InputError
+        If an argument does not fit the kind of file.
 
     Examples
     --------
@@ -88,6 +90,7 @@ def read_raw_calibration(
     True
     """
     file = read_calibration_file(Path(path))
+    check_arguments(file, right, baseline_unit_meters)
     if file.kind == "OpenCV":
         return _from_opencv(file, baseline_unit_meters)
     if file.kind == "ROS camera_info":
