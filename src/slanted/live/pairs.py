@@ -115,6 +115,26 @@ def pair_sources(
     return FilePairs(sources, split, rate, clock)
 
 
+class _Pace:
+    """Lets a pair pass every so many seconds; one that was late does not make the next hurry."""
+
+    def __init__(self, interval: float, clock: Clock) -> None:
+        self._interval, self._clock = interval, clock
+        self._due = clock()
+
+    def is_early(self, patience: float) -> bool:
+        """Return whether it is too early for the next pair, after a short wait if it is."""
+        early = self._due - self._clock()
+        if early > 0:
+            time.sleep(min(early, patience, BLINK_SECONDS))
+        return early > 0
+
+    def passed(self) -> None:
+        """Begin the time of the next pair."""
+        late = self._clock() - self._due
+        self._due += self._interval if late < self._interval else late + self._interval
+
+
 class FilePairs:
     """Pairs of files: all of them, in order, no faster than their rate."""
 
@@ -125,19 +145,15 @@ class FilePairs:
         self.names: Sequence[str] = [source.name for source in sources]
         self._sources, self._split, self._clock = sources, split, clock
         known = [source.rate for source in sources if source.rate]
-        self._interval = 1 / (rate or (min(known) if known else USUAL_RATE))
-        self._due = clock()
+        self._pace = _Pace(1 / (rate or (min(known) if known else USUAL_RATE)), clock)
         self._count = 0
         self._ended = ""
 
     def next(self, patience: float) -> LivePair | None:
         """Return the next pair, or None at the end or if its time has not come."""
-        early = self._due - self._clock()
-        if early > 0:
-            time.sleep(min(early, patience, BLINK_SECONDS))
+        if self._pace.is_early(patience):
             return None
-        # A pair that took long does not make the next ones hurry.
-        self._due = max(self._due + self._interval, self._clock())
+        self._pace.passed()
         number, self._count = self._count, self._count + 1
         images = _read_all(self._sources)
         if any(image is None for image in images):
@@ -190,17 +206,14 @@ class NewestPairs:
         self._changed = threading.Condition()
         self._grabbers = [Grabber(source, self._changed, clock) for source in sources]
         self._split, self._clock = split, clock
-        self._interval = 0.0 if rate is None else 1 / rate
-        self._due = clock()
+        self._pace = _Pace(0.0 if rate is None else 1 / rate, clock)
         self._taken = [-1] * len(sources)
         self._count = self.dropped = 0
         self._late_since = clock()
 
     def next(self, patience: float) -> LivePair | None:
         """Return a pair of images that are new, and of one moment if there are two sources."""
-        early = self._due - self._clock()
-        if early > 0:
-            time.sleep(min(early, patience, BLINK_SECONDS))
+        if self._pace.is_early(patience):
             return None
         with self._changed:
             if not self._is_there():
@@ -209,7 +222,7 @@ class NewestPairs:
                 return None
             newest = [grabber.newest for grabber in self._grabbers if grabber.newest is not None]
         self._late_since = self._clock()
-        self._due = max(self._due + self._interval, self._clock())
+        self._pace.passed()
         numbers = [grabbed.number for grabbed in newest]
         # As many pairs were dropped as the slower source sent images in between.
         gaps = [number - last - 1 for number, last in zip(numbers, self._taken, strict=True)]
