@@ -1,5 +1,7 @@
 """Live sessions on a server of their own."""
 
+import json
+import struct
 from contextlib import contextmanager
 from threading import Thread
 
@@ -37,3 +39,15 @@ def shown(session):
 def videos(folder, count, rate=20):
     sources = [open_source(str(path)) for path in write_videos(folder, count)]
     return LiveSession(pair_sources(sources, rate=rate), SETTINGS)
+
+
+def unpacked(content):
+    """The state and the parts of an answer."""
+    (length,) = struct.unpack("<I", content[:4])
+    state = json.loads(content[4 : 4 + length])
+    parts, start = {}, 4 + length
+    for name, size in state["parts"]:
+        parts[name] = content[start : start + size]
+        start += size
+    assert start == len(content)
+    return state, parts

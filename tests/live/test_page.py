@@ -1,25 +1,13 @@
 """The answers of a live session's server."""
 
-import json
 import struct
 
 import cv2
 import numpy as np
 
-from live.showing import shown, videos
+from live.showing import shown, unpacked, videos
 from viewer.client import Client
 from viewer.waiting import PATIENCE
-
-
-def unpacked(content):
-    (length,) = struct.unpack("<I", content[:4])
-    state = json.loads(content[4 : 4 + length])
-    parts, start = {}, 4 + length
-    for name, size in state["parts"]:
-        parts[name] = content[start : start + size]
-        start += size
-    assert start == len(content)
-    return state, parts
 
 
 def test_an_answer_has_all_of_one_frame(tmp_path):
