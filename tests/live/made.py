@@ -1,11 +1,14 @@
 """Videos and sources that tests make."""
 
+import http.server
 import os
 import threading
 import time
+from contextlib import contextmanager
 
 import cv2
 import numpy as np
+import pytest
 
 from slanted.synthetic import make_video
 
@@ -88,3 +91,49 @@ class FakeCamera:
 
     def close(self):
         self.closed = True
+
+
+class _Streaming(http.server.BaseHTTPRequestHandler):
+    """Sends JPEGs, one after another, as network cameras do, while the server is plugged in."""
+
+    def do_GET(self):
+        if not self.server.plugged.is_set():
+            self.send_error(503)
+            return
+        self.send_response(200)
+        self.send_header("content-type", "multipart/x-mixed-replace; boundary=frame")
+        self.end_headers()
+        number = 0
+        while self.server.plugged.is_set():
+            image = self.server.images[number % len(self.server.images)].copy()
+            image[:8, :8] = number % 256  # no two pictures are the same
+            jpeg = cv2.imencode(".jpg", image[..., ::-1])[1].tobytes()
+            head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
+            try:
+                self.wfile.write(head.encode() + jpeg + b"\r\n")
+            except OSError:
+                return
+            number += 1
+            self.server.sent += 1
+            time.sleep(0.05)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def streaming(images):
+    """Give a network camera with an `address`, which is lost while it is not `plugged`."""
+    if "FFMPEG" not in cv2.getBuildInformation():
+        pytest.skip("this OpenCV has no FFmpeg, which network addresses need")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Streaming)
+    server.images, server.sent, server.plugged = images, 0, threading.Event()
+    server.plugged.set()
+    server.address = f"http://127.0.0.1:{server.server_address[1]}/stream.mjpg"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.plugged.clear()
+        server.shutdown()
+        server.server_close()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import slanted
-from live.made import write_videos
+from live.made import frames, streaming, write_videos
 from live.showing import unpacked
 from slanted.batch.summary import find_results, read_summary
 from slanted.cli import main
@@ -85,8 +85,8 @@ def test_some_that_fail_are_exit_code_1(videos, capsys):
     assert "slanted: lefts/0.png: " in said.err
 
 
-def start(folder, *arguments):
-    command = [sys.executable, "-m", "slanted", "live", "left.avi", "right.avi", *arguments]
+def start(folder, *arguments, sources=("left.avi", "right.avi")):
+    command = [sys.executable, "-m", "slanted", "live", *sources, *arguments]
     return subprocess.Popen(
         [*command, "--max-disparity", "32"],
         cwd=folder,
@@ -124,3 +124,32 @@ def test_the_page_is_served_until_the_videos_end(videos):
     assert process.returncode == 0, errors
     assert "3 frames in" in said
     assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_the_page(videos):
+    write_videos(videos, 200)
+    process = start(videos, "--no-browser", "--port", "0")
+    port, token = re.search(r":(\d+)/\?token=(\S+)", process.stdout.readline()).groups()
+    client = Client(int(port), token)
+    until(lambda: unpacked(client.get("/api/live?after=0").content)[0]["frames"])
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    assert re.search(r"^\d+ frames? in", said, re.MULTILINE)
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_network_camera_is_lost_and_back(tmp_path):
+    """The whole way: a camera of both views on the network is killed, announced and resumed."""
+    with streaming([np.hstack(pair) for pair in frames(3)]) as camera:
+        process = start(tmp_path, "--no-view", "--quiet", sources=[camera.address])
+        until(lambda: camera.sent > 5)
+        camera.plugged.clear()
+        assert process.stderr.readline() == f"slanted: {camera.address}: lost; waiting for it\n"
+        camera.plugged.set()
+        assert process.stderr.readline() == f"slanted: {camera.address}: back\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, errors

@@ -62,7 +62,7 @@ def test_files_are_played_in_order_and_whole(tmp_path):
         if pair is not None:
             found.append(pair)
     assert [pair.title for pair in found] == [f"{k:06}" for k in range(5)]
-    assert (pairs.dropped, pairs.troubles()) == (0, [])
+    assert (pairs.dropped, pairs.troubles()) == (0, {})
     assert found[2].names == tuple(f"{tmp_path / side}.avi, frame 2" for side in ("left", "right"))
     expected = frames(5)[3]
     for view, exact in zip((found[3].left, found[3].right), expected, strict=True):
@@ -89,7 +89,9 @@ def test_the_shorter_file_ends_it_and_is_named(tmp_path):
     write_video(right, [pair[1] for pair in frames(3)])
     pairs = pair_sources(opened(left, right), rate=1000)
     until(lambda: pairs.next(1) is None and pairs.ended, lambda: None)
-    assert pairs.troubles() == [f"{right}: ended after 3 frames, but {left} has more"]
+    assert list(pairs.troubles().values()) == [
+        f"{right}: ended after 3 frames, but {left} has more"
+    ]
     pairs.close()
 
 
@@ -144,13 +146,13 @@ def test_images_of_two_moments_are_no_pair(cameras):
     right.send(image(10))
     wait_for(pairs, right, 10)
     assert pairs.next(0.01) is None
-    assert pairs.troubles() == []
+    assert pairs.troubles() == {}
     clock.now += 1.2
     left.send(image(11))
     wait_for(pairs, left, 11)
     clock.now += 0.6  # neither is silent for two seconds, but no pair came for as long
     assert pairs.next(0.01) is None
-    assert pairs.troubles() == [
+    assert list(pairs.troubles().values()) == [
         "camera 1: its images come 1.20 s apart from those of camera 0; waiting for two within "
         "0.1 s"
     ]
@@ -159,7 +161,7 @@ def test_images_of_two_moments_are_no_pair(cameras):
     left.send(image(12))
     pair = until(lambda: pairs.next(0.1))
     assert pair.skew <= 0.1
-    assert pairs.troubles() == []
+    assert pairs.troubles() == {}
 
 
 def test_a_lost_camera_is_named_and_waited_for(cameras, monkeypatch):
@@ -171,14 +173,14 @@ def test_a_lost_camera_is_named_and_waited_for(cameras, monkeypatch):
     until(lambda: pairs.next(0.1))
     right.plugged.clear()
     until(pairs.troubles)
-    assert pairs.troubles() == ["camera 1: lost; waiting for it"]
+    assert list(pairs.troubles().values()) == ["camera 1: lost; waiting for it"]
     clock.now += 60
     right.plugged.set()
     for value in (20, 21):
         left.send(image(value))
         right.send(image(value))
     assert until(lambda: pairs.next(0.1)).left[0, 0, 0] >= 20
-    assert pairs.troubles() == []
+    assert pairs.troubles() == {}
 
 
 def test_a_frozen_camera_is_told_of(cameras):
@@ -190,9 +192,9 @@ def test_a_frozen_camera_is_told_of(cameras):
     assert pairs.next(0.01) is None  # nothing is new
     until(lambda: all(kept._repeats for kept in pairs._grabbers))
     clock.now += 1.0
-    assert pairs.troubles() == []
+    assert pairs.troubles() == {}
     clock.now += 4.0
-    assert pairs.troubles()[1] == (
+    assert pairs.troubles()["camera 1"] == (
         "camera 1: has shown the same picture for 5 s; waiting for a new one"
     )
     right.send(image(11))

@@ -1,15 +1,13 @@
 """What a user may name as a source, and what is refused."""
 
-import http.server
-import threading
-import time
+import re
 
 import cv2
 import numpy as np
 import pytest
 
 import slanted
-from live.made import frames, write_video, write_videos
+from live.made import frames, streaming, write_video, write_videos
 from slanted.errors import FileError, InputError
 from slanted.live.sources import open_source, without_password
 
@@ -40,13 +38,12 @@ def test_a_video_that_is_cut_off_says_so(tmp_path):
     left, _ = write_videos(tmp_path, 20)
     data = left.read_bytes()
     left.write_bytes(data[: len(data) // 2])
-    try:
-        source = open_source(str(left))
-    except FileError:
-        return  # this OpenCV refuses it at once
+    source = open_source(str(left))
     count = len(read_all(source))
-    if count < 15 and source.problem:
-        assert f"ended after {count} of 20 frames; the file may be damaged" in source.problem
+    assert 5 < count < 15
+    assert re.search(
+        rf"left\.avi: ended after {count} of \d+ frames; the file may be damaged", source.problem
+    )
 
 
 @pytest.mark.parametrize("pattern", ["%d", "%02d", "%03d", ""])
@@ -101,50 +98,19 @@ def test_passwords_are_not_shown():
     assert "does it answer" in str(refused.value)
 
 
-class Streaming(http.server.BaseHTTPRequestHandler):
-    """Sends JPEGs, one after another, as network cameras do, until the server is told to die."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("content-type", "multipart/x-mixed-replace; boundary=frame")
-        self.end_headers()
-        number = 0
-        while not self.server.dying:
-            image = np.full((64, 96, 3), 20 + number % 200, np.uint8)
-            jpeg = cv2.imencode(".jpg", image)[1].tobytes()
-            head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
-            try:
-                self.wfile.write(head.encode() + jpeg + b"\r\n")
-            except OSError:
-                return
-            number += 1
-            time.sleep(0.02)
-
-    def log_message(self, *_):
-        pass
-
-
 def test_a_network_camera_is_lost_and_comes_back():
-    if "FFMPEG" not in cv2.getBuildInformation():
-        pytest.skip("this OpenCV has no FFmpeg, which network addresses need")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Streaming)
-    server.dying = False
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        source = open_source(f"http://127.0.0.1:{server.server_address[1]}/stream.mjpg")
+    with streaming([left for left, _ in frames(3)]) as camera:
+        source = open_source(camera.address)
         assert source.is_live
-        assert source.read().shape == (64, 96, 3)
-        server.dying = True
+        assert source.read().shape == (96, 160, 3)
+        camera.plugged.clear()
         while source.read() is not None:
             pass
-        server.dying = False
+        assert not source.reopen() or source.read() is None
+        camera.plugged.set()
         assert source.reopen()
-        assert source.read().shape == (64, 96, 3)
+        assert source.read().shape == (96, 160, 3)
         source.close()
-    finally:
-        server.dying = True
-        server.shutdown()
-        server.server_close()
 
 
 def test_grey_images_stay_grey(tmp_path):

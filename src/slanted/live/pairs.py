@@ -62,8 +62,8 @@ class Pairs(Protocol):
         """
         ...
 
-    def troubles(self) -> list[str]:
-        """Return what is wrong with the sources now, a sentence each."""
+    def troubles(self) -> dict[str, str]:
+        """Return what is wrong with sources now: a sentence each, by their names."""
         ...
 
     @property
@@ -147,7 +147,7 @@ class FilePairs:
         known = [source.rate for source in sources if source.rate]
         self._pace = _Pace(1 / (rate or (min(known) if known else USUAL_RATE)), clock)
         self._count = 0
-        self._ended = ""
+        self._ended: dict[str, str] = {}
 
     def next(self, patience: float) -> LivePair | None:
         """Return the next pair, or None at the end or if its time has not come."""
@@ -165,9 +165,9 @@ class FilePairs:
         names = [f"{name}, frame {number}" for name in self.names]
         return _pair(pictures, names, self._split, title, self._clock())
 
-    def troubles(self) -> list[str]:
-        """Return why the files ended, if it was too early."""
-        return [self._ended] if self._ended else []
+    def troubles(self) -> dict[str, str]:
+        """Return which file ended too early, if one did."""
+        return self._ended
 
     @property
     def ended(self) -> bool:
@@ -181,13 +181,12 @@ class FilePairs:
 
     def _end(self, images: Sequence[Image | None]) -> None:
         whole, self._count = self._count - 1, -1
-        problems = [source.problem for source in self._sources if source.problem]
+        self._ended = {source.name: source.problem for source in self._sources if source.problem}
         longer = [name for name, image in zip(self.names, images, strict=True) if image is not None]
-        if problems:
-            self._ended = problems[0]
-        elif longer:
+        if longer and not self._ended:
             shorter = next(name for name in self.names if name not in longer)
-            self._ended = f"{shorter}: ended after {whole} frames, but {longer[0]} has more"
+            said = f"{shorter}: ended after {whole} frames, but {longer[0]} has more"
+            self._ended = {shorter: said}
 
 
 class NewestPairs:
@@ -234,19 +233,21 @@ class NewestPairs:
         images = [grabbed.image for grabbed in newest]
         return _pair(images, self.names, self._split, f"{number:06d}", min(stamps), skew)
 
-    def troubles(self) -> list[str]:
+    def troubles(self) -> dict[str, str]:
         """Return which sources are lost, frozen, or out of step with the other."""
-        found = [said for grabber in self._grabbers if (said := grabber.trouble())]
+        told = {grabber.source.name: grabber.trouble() for grabber in self._grabbers}
+        found = {name: said for name, said in told.items() if said}
         if found or self._skew() <= self._most_skew:
             return found
         if self._clock() - self._late_since < STALE_SECONDS:
-            return []
+            return {}
         stamps = [grabber.newest.stamp for grabber in self._grabbers if grabber.newest is not None]
         late, early = self.names if stamps[0] < stamps[1] else self.names[::-1]
-        return [
+        said = (
             f"{late}: its images come {self._skew():.2f} s apart from those of {early}; waiting "
             f"for two within {self._most_skew:g} s"
-        ]
+        )
+        return {late: said}
 
     @property
     def ended(self) -> bool:

@@ -243,7 +243,7 @@ class LiveSession:
 
     def _watch_sources(self) -> None:
         """Tell which sources are lost or back since the last look."""
-        found = {said.partition(":")[0]: said for said in self._pairs.troubles()}
+        found = self._pairs.troubles()
         for source, said in found.items():
             if source not in self._troubles:
                 self._tell(said)
