@@ -75,10 +75,10 @@ for side, camera in turned.items():
     cv2.imwrite(str(folder / f"{side}.png"), cv2.remap(picture, *maps, cv2.INTER_CUBIC))
 
 # Both P in one file, as slanted reads it; lengths are those of the board: metres. With the lenses
-# and rotations beside them, `slanted live 0 1 --calib calib.yml` rectifies what the cameras see now.
+# and rotations beside them, `slanted live 0 1 --calib calib.yml` rectifies what the cameras see.
 calibration = cv2.FileStorage(str(folder / "calib.yml"), cv2.FILE_STORAGE_WRITE)
 for number, camera in enumerate(turned.values(), start=1):
-    for name, values in zip("KDRP", camera):
+    for name, values in zip("KDRP", camera, strict=True):
         calibration.write(f"{name}{number}", values)
 calibration.release()
 

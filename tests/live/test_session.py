@@ -296,4 +296,4 @@ def test_the_newest_pair_is_estimated_at_most_two_frames_late(fake, monkeypatch)
 def test_the_scale_of_disparities_is_calm(tmp_path, monkeypatch, fake):
     scales = iter([(0.0, 10.0), (0.0, 20.0)])
     monkeypatch.setattr(module, "disparity_scale", lambda disparity: next(scales))
-    assert play(tmp_path, 2).newest.scale == pytest.approx((0, 11))
+    assert play(tmp_path, 2).newest.scale == pytest.approx((0, 13))

@@ -31,7 +31,7 @@ COUNTED_FRAMES = 20
 """Frames over which the rate is measured."""
 SILENT_SECONDS = 2.0
 """Without a frame for this long, and for three usual ones, the rate is 0."""
-STEADINESS = 0.9
+STEADINESS = 0.7
 """Weight of the last frame's scale of disparities in that of the next, so that it is calm."""
 
 CamerasOf = Callable[[tuple[int, int]], "Rectifier | Calibration"]
