@@ -74,10 +74,12 @@ for side, camera in turned.items():
     picture = cv2.imread(str(folder / f"scene_{side}.png"))
     cv2.imwrite(str(folder / f"{side}.png"), cv2.remap(picture, *maps, cv2.INTER_CUBIC))
 
-# Both P in one file, as slanted reads it; lengths are those of the board: metres.
+# Both P in one file, as slanted reads it; lengths are those of the board: metres. With the lenses
+# and rotations beside them, `slanted live 0 1 --calib calib.yml` rectifies what the cameras see.
 calibration = cv2.FileStorage(str(folder / "calib.yml"), cv2.FILE_STORAGE_WRITE)
-calibration.write("P1", P1)
-calibration.write("P2", P2)
+for number, camera in enumerate(turned.values(), start=1):
+    for name, values in zip("KDRP", camera, strict=True):
+        calibration.write(f"{name}{number}", values)
 calibration.release()
 
 # 4. Disparity, planes and labels: slanted run left.png right.png --calib calib.yml -o by-hand

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import warnings
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +14,7 @@ import numpy as np
 
 from fuzz import bombs
 from fuzz.target import Target, file_target
-from slanted.errors import SlantedError
+from slanted.errors import SlantedError, SlantedWarning
 
 Seeds = Callable[[], list[bytes]]
 
@@ -111,6 +112,11 @@ CALIBRATIONS = (
     b"   data: [ 7., 0., 3., -3.5, 0., 7., 2., 0., 0., 0., 1., 0. ]\n",
     b"%YAML:1.0\nQ: !!opencv-matrix\n   rows: 4\n   cols: 4\n   dt: d\n"
     b"   data: [1, 0, 0, -3, 0, 1, 0, -2, 0, 0, 0, 7, 0, 0, 2, 0.5]\n",
+    b"%YAML:1.0\n---\nK1: [9,0,8,0,9,6,0,0,1]\nD1: [-0.1,0,0,0]\nK2: [9,0,8,0,9,6,0,0,1]\n"
+    b"D2: [0,0,0,0,0]\nR: [1,0,0,0,1,0,0,0,1]\nT: [-1,0,0]\n",
+    b"image_width: 16\nimage_height: 12\ndistortion_model: equidistant\n"
+    b"K: [9,0,8,0,9,6,0,0,1]\nD: [0.1,0,0,0]\nR: [1,0,0,0,1,0,0,0,1]\n"
+    b"P: [9,0,8,-1,0,9,6,0,0,0,1,0]\n",
     b"image_width: 640\nimage_height: 480\ncamera_name: left\nprojection_matrix:\n  rows: 3\n"
     b"  cols: 4\n  data: [500, 0, 320, 0, 0, 500, 240, 0, 0, 0, 1, 0]\n",
     b"width: 640\nheight: 480\ndistortion_model: plumb_bob\n"
@@ -120,16 +126,25 @@ YAML_WORDS = (
     *(b"!!float ''", b"!!int ''", b"!!bool x", b"!!timestamp x", b"!!binary x", b"!!set {a}"),
     *(b"!!python/object:os.system", b"&a [*a]", b"<<: ", b"? ", b"- ", b"1:2:3", b".inf", b".nan"),
     *(b"2001-99-99", b"~", b"|\n", b"!!omap [a]", b"!!pairs [a]", b"width: ", b"S_rect_02: "),
+    *(b"K1: ", b"D1: ", b"R: ", b"T: ", b"R1: ", b"P1: ", b"1e200", b"!!opencv-nd-matrix"),
 )
 
 
 def read_calibration_file(file: Path) -> None:
-    """Read one file as that of one camera and of both, and describe it."""
+    """Read one file as that of one camera and of both, rectify by it, and describe it."""
+    from slanted.images.rectify import make_rectifier
     from slanted.io import describe, read_calibration
+    from slanted.io.raw_calibration import read_raw_calibration
 
+    image = np.zeros((12, 16), np.uint8)
     for options in ({}, {"right": file}, {"baseline_unit_meters": 0.001}):
         with suppress(SlantedError):
             read_calibration(file, **options).depth(np.float32([[1, 0, -5, np.nan]]))
+        with suppress(SlantedError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SlantedWarning)  # of an unlikely principal point
+            raw = read_raw_calibration(file, **options)
+            if raw is not None:
+                make_rectifier(raw, image.shape)(image, image)
     describe(file)
 
 

@@ -31,7 +31,7 @@ LAYERS = (
     ("pipeline",),
     ("stream", "ros"),
     ("learning", "batch", "viewer", "opencv"),
-    ("research", "report"),
+    ("research", "report", "live"),
     ("cli",),
     ("__main__",),
 )

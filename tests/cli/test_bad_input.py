@@ -54,6 +54,7 @@ def files(tmp_path, monkeypatch, pair):
         "sized.txt": b"cam0=[700 0 120; 0 700 80; 0 0 1]\ncam1=[700 0 120; 0 700 80; 0 0 1]\n"
         b"doffs=0\nbaseline=100\nwidth=1240\nheight=160\n",
         "no_calib.txt": b"hello: world\n",
+        "raw.yml": b"%YAML:1.0\n---\nK1: [700, 0, 120, 0, 700, 80, 0, 0, 1]\n",
         "settings.toml": b"[matching]\nmetod = 'sgbm'\n",
         "broken.toml": b"[matching\n",
     }
@@ -75,6 +76,9 @@ def files(tmp_path, monkeypatch, pair):
     cv2.imwrite("small_labels.png", good[:, :90].astype(np.uint8))
     cv2.imwrite("eight.png", good.astype(np.uint8))
     (tmp_path / "folder").mkdir()
+    for name, image in (("videos", left), ("rights", right), ("odd", right[:, 1:])):
+        (tmp_path / name).mkdir()
+        cv2.imwrite(f"{name}/0.png", image)
     (tmp_path / "taken" / "disparity.npy").mkdir(parents=True)
     (tmp_path / "dataset" / "training").mkdir(parents=True)
     return tmp_path
@@ -172,6 +176,20 @@ CASES = {
     "output file is a folder": (["run", "left.png", "right.png", "-o", "taken"], "disparity.npy: expe"),
     "info of nothing": (["info", "none.png"], "none.png: "),
     "info of text": (["info", "text.png"], "text.png: "),
+    "live of nothing": (["live", "none.avi", "none2.avi", "--no-view"], "none.avi: expected the number of a camera, a video, a folder of images"),
+    "live of three": (["live", "1", "2", "3"], "SOURCE: expected one or two, got 3"),
+    "live of one twice": (["live", "left.avi", "left.avi"], "SOURCE: expected two different ones, got left.avi twice"),
+    "live of no camera": (["live", "98", "99", "--no-view"], "camera 98: expected images, but it cannot be opened"),
+    "live of text": (["live", "no_calib.txt", "--no-view"], "no_calib.txt: expected a video that OpenCV can read"),
+    "live of an image": (["live", "left.png", "right.png", "--no-view"], "left.png: is one image"),
+    "live of no address": (["live", "http://me:secret@127.0.0.1:1/", "--no-view"], "http://…@127.0.0.1:1/: expected images"),
+    "live into a file": (["live", "videos", "--record", "left.png", "--no-view"], "left.png: expected a folder to write to"),
+    "live with a size of no kind": (["live", "0", "--size", "large", "--no-view"], "--size: expected WIDTHxHEIGHT as in 1280x720, got 'large'"),
+    "live of odd width": (["live", "odd", "--no-view"], "odd, frame 0: expected two views side-by-side, so an even width, got 239×160"),
+    "live of two sizes": (["live", "videos", "odd", "--no-view"], "odd, frame 0: expected the size of the left image, 240×160, got 239×160"),
+    "live with a calibration of other size": (["live", "videos", "rights", "--calib", "sized.txt", "--no-view", "--record", "recorded"], "sized.txt: expected the calibration of images of 240×160"),
+    "live with half a calibration": (["live", "videos", "rights", "--calib", "raw.yml", "--no-view"], "raw.yml: expected R and T of cv2.stereoCalibrate"),
+    "live of a camera and a file": (["live", "videos", "/dev/null", "--no-view"], "camera /dev/null: expected images"),
     "demo to a file": (["demo", "-o", "left.png"], "left.png: expected a folder"),
 }  # fmt: skip
 
@@ -189,6 +207,8 @@ def test_bad_input_is_one_sentence_with_exit_code_2(case, files, capfd):
     assert exited.value.code == 2
     assert len(said) == 1, stderr
     assert message in said[0]
+    # A stream tells of a pair when it comes, and of why there was no result when it ends.
+    said += [said[0].replace("error: ", "")] * (arguments[0] == "live")
     others = [line for line in stderr.splitlines() if line not in said]
     stages = {"first look", "matching", "evidence", "segmentation", "regions", "inference"}
     stages |= {"refinement", "drawing", "confidence"}

@@ -196,7 +196,7 @@ def test_files_of_users_are_opened_in_one_place():
         "runtime/compilation.py", "runtime/kernel_cache.py", "runtime/memory.py",
         "research/experiments/provenance.py", "research/experiments/measurements.py",
         "research/tuning/search_space.py", "runtime/kernel_list.py", "settings/tree.py",
-        "viewer/app.py", "runtime/versions.py",
+        "viewer/responses.py", "runtime/versions.py",
         "cli/terminal.py",  # standard streams
     }  # fmt: skip
     root = Path(slanted.__file__).parent

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from slanted.viewer.access import Access, Keys
-from slanted.viewer.app import ASSETS
+from slanted.viewer.responses import ASSETS
 from slanted.viewer.serve import address_of
 from viewer.client import TOKEN, Client, served
 from viewer.waiting import PATIENCE

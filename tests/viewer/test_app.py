@@ -19,11 +19,12 @@ from slanted.output.pictures import colour_confidence
 from slanted.output.pixel_flag import PixelFlag
 from slanted.partition.label_image import label_image_from_user
 from slanted.result_folder import ResultFolder
-from slanted.viewer.app import ASSETS, MOST_AT_ONCE
+from slanted.viewer.app import MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN, final_frame
 from slanted.viewer.geometry import pack_cloud, pack_mesh
 from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
 from slanted.viewer.pixel import describe_pixel
+from slanted.viewer.responses import ASSETS
 from slanted.viewer.session import Session
 from viewer.client import served
 from viewer.waiting import PATIENCE, until

@@ -1,8 +1,6 @@
 """The whole way, in a real browser: a folder, the command, the page, a click, a run, a file."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -21,30 +19,13 @@ from slanted.output.mesh import TOLERANCE
 from slanted.result import Result
 from slanted.viewer.guard import Guard
 from viewer import waiting
+from viewer.browsing import expect, in_context, launched, open_tab
 from viewer.client import TOKEN, served
 from viewer.worlds import CAMERAS, estimated, scene, session, sure
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = os.environ.get("SLANTED_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
-FLAGS = [
-    *("--no-sandbox", "--no-first-run", "--disable-quic", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
-]
-if BROWSER is None:
-    WHY = (
-        f"no browser: none of {', '.join(BROWSERS)} is installed, nor does SLANTED_BROWSER name one"
-    )
-    if os.environ.get("SLANTED_NEEDS_BROWSER"):
-        pytest.fail(WHY, pytrace=False)  # where there must be one, as in CI
-    pytest.skip(WHY, allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-PATIENCE = 1000 * waiting.PATIENCE
 LONG = {"segmentation-count": "1500", "inference-iterations": "10", "refinement-rounds": "6",
         "refinement-iterations": "6"}  # fmt: skip
 LONG_BODY = {name.replace("-", "."): int(value) for name, value in LONG.items()}
-expect = playwright.expect
-expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -84,18 +65,14 @@ def address(folder):
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with launched() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
 def context(browser):
-    opened = browser.new_context(viewport={"width": 1300, "height": 850}, accept_downloads=True)
-    opened.set_default_timeout(PATIENCE)
-    yield opened
-    opened.close()
+    with in_context(browser) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -105,18 +82,7 @@ def page(context, address):
 
 def open_page(context, address):
     """A tab that has loaded; what it complains of fails the test at once."""
-    tab = context.new_page()
-    tab.complaints = []
-    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    tab.on(
-        "console",
-        lambda said: (
-            tab.complaints.append(f"{said.text} {said.location.get('url', '')}")
-            if said.type in ("error", "warning")
-            else None
-        ),
-    )
-    tab.goto(address)
+    tab = open_tab(context, address)
     ready(tab)
     return tab
 

@@ -119,7 +119,8 @@ def run_batch(
     check_names("pairs", pairs)
     for pair in pairs:
         output_folder(output, pair.name)
-    with _locked(output, resume):
+    resuming = "add --resume to go on with it, or name another folder"
+    with locked_folder(output, None if resume else resuming):
         loop = _Loop(pairs, output, settings, sequence, progress)
         backend = _backend(pairs, settings, workers, scheduler, loop.most_at_a_time)
         try:
@@ -248,16 +249,16 @@ def _backend(
 
 
 @contextmanager
-def _locked(output: Path, resume: bool) -> Iterator[None]:
-    """Lock the output folder for this process, and remove a killed batch's half-written results."""
+def locked_folder(output: Path, cure: str | None, option: str = "--output") -> Iterator[None]:
+    """Lock the output folder for this process, and remove a killed batch's half-written results.
+
+    A folder that holds a batch is refused with the `cure`, unless that is None.
+    """
     from slanted.output.folder import check_folder
 
     check_folder(output)
-    if (output / BATCH_MARKER).exists() and not resume:
-        raise InputError(
-            f"--output: {output} holds a batch already; add --resume to go on with it, or name "
-            "another folder"
-        )
+    if (output / BATCH_MARKER).exists() and cure is not None:
+        raise InputError(f"{option}: {output} holds a batch already; {cure}")
     if (output / BATCH_MARKER).exists() and not (output / BATCH_MARKER).is_file():
         raise FileError(
             output / BATCH_MARKER, "expected the marker of a batch; name another folder"
@@ -270,7 +271,7 @@ def _locked(output: Path, resume: bool) -> Iterator[None]:
         raise FileError(output, f"cannot be written to ({error.strerror})") from error
     with marker:
         if not try_lock(marker.fileno()):
-            raise InputError(f"--output: another batch is writing to {output} now; wait for it")
+            raise InputError(f"{option}: another batch is writing to {output} now; wait for it")
         for folder in (output, output / records.FAILURES):
             remove_partial(folder)
         try:

@@ -121,14 +121,19 @@ def _compute(
     with records.published(job.output, folder, fsync=job.settings.fsync) as staging:
         write_result(staging, kept, left, job.calibration, inputs, right)
         seconds = {**result.seconds, "total": time.perf_counter() - start}
-        record |= _numbers(result) | {"status": "done", "seconds": seconds, "threads": job.threads}
+        record |= numbers_of(result) | {
+            "status": "done",
+            "seconds": seconds,
+            "threads": job.threads,
+        }
         record["warnings"] = messages
         record["files"] = records.file_digests(staging)
         (staging / PAIR_RECORD).write_text(json_text(record) + "\n", "utf-8")
     return record
 
 
-def _numbers(result: Result) -> dict[str, Any]:
+def numbers_of(result: Result) -> dict[str, Any]:
+    """Return what the record of a result tells of it."""
     summary = result.summary()
     names = ["width", "height", "segments", "energy", "bound", "gap_percent", "matched_percent"]
     names += [name for name in ("confidence_median",) if name in summary]

@@ -16,8 +16,8 @@ from slanted.cli.terminal import note, open_standard_streams
 from slanted.errors import SlantedError, SlantedWarning, did_you_mean
 
 COMMANDS = (
-    *("run", "batch", "demo", "view", "export", "report", "segment", "evaluate", "learn"),
-    *("learn confidence", "tune", "experiment", "info", "settings", "warmup"),
+    *("run", "batch", "live", "demo", "view", "export", "report", "segment", "evaluate"),
+    *("learn", "learn confidence", "tune", "experiment", "info", "settings", "warmup"),
 )
 """Their names, of one word or two."""
 

@@ -32,6 +32,7 @@ SHORT = {
 RARE = ("threads", "seed")
 """Those of them that few need."""
 CALIBRATION = "Calibration, for depth and point clouds"
+SERVER = "The server"
 Command = Callable[..., Any]
 
 
@@ -103,11 +104,18 @@ def report(command: Command) -> Command:
 json = option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 
 
-def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -> Command:
+def settings(
+    command: Command,
+    more: Mapping[str, str] = MappingProxyType({}),
+    preset: str = "default",
+) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
-    Later ones win: preset, file, ``--set``, then named options. `more` are further short options.
+    Later ones win: preset, file, ``--set``, then named options. `more` are further short options,
+    and `preset` is the default of ``--preset``.
     """
+    default_preset = preset
+
     known = {leaf.path: leaf.setting for leaf in leaves(Settings())}
     old = {path: known[new] for path, new in RENAMED.items()}
 
@@ -138,7 +146,7 @@ def settings(command: Command, more: Mapping[str, str] = MappingProxyType({})) -
             hidden=path not in short, shown=names[0], group=MORE if path in RARE else FIRST,
         )(decorated)  # fmt: skip
     return _with_options(decorated, (
-        option("--preset", default="default", show_default=True, metavar="NAME",
+        option("--preset", default=default_preset, show_default=True, metavar="NAME",
                help="`fast` takes less time than `default`, `best` more for a lower energy; "
                "`paper` reproduces the publication, with far more errors."),
         option("--settings", "settings_file", type=PATH, metavar="FILE", group=MORE,
@@ -166,6 +174,25 @@ def calibration(command: Command) -> Command:
               help="The right camera's file, for ROS camera_info."),
         given("--baseline-unit", type=float, metavar="M",
               help="Metres per unit of an OpenCV --calib, e.g. 0.001 if it is in mm."),
+    ))  # fmt: skip
+
+
+def server(command: Command) -> Command:
+    """Add where a page is served, and to whom, to a command."""
+    given = partial(option, group=SERVER)
+    return _with_options(command, (
+        given("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
+              help="Address to listen on; any other one lets other machines in."),
+        given("--port", type=click.IntRange(0, 65535), metavar="N",
+              help="Port to listen on; by default the first free one from 8650, 0 for any free "
+              "one."),
+        given("--allow-host", multiple=True, metavar="NAME",
+              help="A further name by which browsers may reach the server. Repeatable."),
+        given("--token/--no-token", default=True,
+              help="Let in only who knows the token in the printed address, or everybody who "
+              "reaches it."),
+        given("--browser/--no-browser", default=True,
+              help="Open the page, or only print its address."),
     ))  # fmt: skip
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
-SERVER = "The server"
-
 
 @new_command(name="view", short_help="Look at a result, or a pair, in the browser.")
 @click.argument(
@@ -34,19 +32,7 @@ SERVER = "The server"
         help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
         "in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
-@option("--host", group=SERVER, default="127.0.0.1", show_default=True, metavar="ADDRESS",
-        help="Address to listen on; any other one lets other machines in.")  # fmt: skip
-@option("--port", group=SERVER, type=click.IntRange(0, 65535), metavar="N",
-        help="Port to listen on; by default the first free one from 8650, 0 for any free "
-        "one.")  # fmt: skip
-@option("--allow-host", group=SERVER, multiple=True, metavar="NAME",
-        help="A further name by which browsers may reach the server. Repeatable."
-        )  # fmt: skip
-@option("--token/--no-token", group=SERVER, default=True,
-        help="Let in only who knows the token in the printed address, or everybody who "
-        "reaches it.")  # fmt: skip
-@option("--browser/--no-browser", group=SERVER, default=True,
-        help="Open the page, or only print its address.")  # fmt: skip
+@options.server
 @options.calibration
 @options.settings
 @option("--quiet", is_flag=True, help="Print only the address, warnings and errors.")

@@ -56,6 +56,14 @@ class CalibrationFile:
     def matrix(self, name: str, *shape: int) -> Matrix:
         """Return the numbers of a field, given as text, a list, or a mapping with ``data``."""
         count = math.prod(shape)
+        numbers = self.numbers(name, f"{count} numbers")
+        if numbers.size != count:
+            expected = f"expected field {name} to hold {count} numbers"
+            raise FileError(self.path, f"{expected}, but it has {numbers.size}")
+        return numbers.reshape(shape)
+
+    def numbers(self, name: str, expected: str = "numbers") -> Matrix:
+        """Return the numbers of a field as `matrix` does, however many; messages name them."""
         if name not in self:
             raise FileError(self.path, f"the calibration lacks field {name}; use the complete file")
         value = self.fields[name]
@@ -64,16 +72,13 @@ class CalibrationFile:
         if isinstance(value, str):
             value = re.sub(r"[\[\];,]", " ", value).split()
         values = value if isinstance(value, list) else [value]
-        expected = f"expected field {name} to hold {count} numbers"
         try:
             numbers = np.array([float(number) for number in values])
         except (TypeError, ValueError, OverflowError) as error:
-            raise FileError(self.path, expected) from error
-        if numbers.size != count:
-            raise FileError(self.path, f"{expected}, but it has {numbers.size}")
+            raise FileError(self.path, f"expected field {name} to hold {expected}") from error
         if not np.isfinite(numbers).all():
             raise FileError(self.path, f"expected field {name} to hold finite numbers; correct it")
-        return numbers.reshape(shape)
+        return numbers
 
     def image_size(self) -> tuple[int, int] | None:
         """Return the images' width and height if the file has them, as all but OpenCV's do."""
@@ -141,7 +146,8 @@ def _construct_matrix(loader: _CalibrationLoader, node: yaml.Node) -> dict[Any, 
     return loader.construct_mapping(node, deep=True)
 
 
-_CalibrationLoader.add_constructor("tag:yaml.org,2002:opencv-matrix", _construct_matrix)
+for _kind in ("opencv-matrix", "opencv-nd-matrix"):  # the second is OpenCV 5's for vectors
+    _CalibrationLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _construct_matrix)
 
 
 def _load_yaml(path: Path, text: str) -> Mapping[str, Any]:

@@ -19,6 +19,13 @@ _KITTI_PAIRS = (
     ("P0", "P1"),
 )
 _MIDDLEBURY_UNIT_METERS = 1e-3
+ROS_NAMES = {
+    "K": "camera_matrix",
+    "D": "distortion_coefficients",
+    "R": "rectification_matrix",
+    "P": "projection_matrix",
+}
+"""Matrices of a camera_info, and their names in calibration files."""
 
 CalibrationLike = Calibration | str | PathLike[str]
 """A calibration, or the path of its file."""
@@ -58,10 +65,6 @@ def read_calibration(
     >>> slanted.read_calibration("calib.txt").baseline_meters
     0.5
     """
-    if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):
-        raise InputError(
-            f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
-        )
     return calibration_of(read_calibration_file(Path(path)), right, baseline_unit_meters)
 
 
@@ -119,14 +122,7 @@ def calibration_of(
     file: CalibrationFile, right: Path | str | None = None, baseline_unit_meters: float = 1.0
 ) -> Calibration:
     """Return the calibration that a parsed file holds; arguments as for `read_calibration`."""
-    path = file.path
-    if right is not None and file.kind != "ROS camera_info":
-        raise InputError(f"right: only ROS has a file per camera, but {path} is {file.kind}'s")
-    if baseline_unit_meters != 1.0 and file.kind != "OpenCV":
-        raise InputError(
-            f"baseline_unit_meters: only OpenCV files leave the unit open, but {path} is"
-            f" {file.kind}'s; leave it out"
-        )
+    check_arguments(file, right, baseline_unit_meters)
     try:
         if file.kind == "KITTI":
             calibration = _from_kitti(file)
@@ -138,7 +134,25 @@ def calibration_of(
             calibration = _from_opencv(file, baseline_unit_meters)
         return replace(calibration, image_size=file.image_size())
     except InputError as error:
-        raise FileError(path, f"the calibration makes no sense ({error}); check it") from error
+        raise FileError(file.path, f"the calibration makes no sense ({error}); check it") from error
+
+
+def check_arguments(
+    file: CalibrationFile, right: Path | str | None, baseline_unit_meters: float
+) -> None:
+    """Raise an InputError if arguments of `read_calibration` do not fit the kind of file."""
+    if not (np.isfinite(baseline_unit_meters) and baseline_unit_meters > 0):
+        raise InputError(
+            f"baseline_unit_meters: expected a finite number above 0, got {baseline_unit_meters}"
+        )
+    path = file.path
+    if right is not None and file.kind != "ROS camera_info":
+        raise InputError(f"right: only ROS has a file per camera, but {path} is {file.kind}'s")
+    if baseline_unit_meters != 1.0 and file.kind != "OpenCV":
+        raise InputError(
+            f"baseline_unit_meters: only OpenCV files leave the unit open, but {path} is"
+            f" {file.kind}'s; leave it out"
+        )
 
 
 def _from_kitti(file: CalibrationFile) -> Calibration:
@@ -163,6 +177,14 @@ def _from_middlebury(file: CalibrationFile) -> Calibration:
 
 
 def _from_ros(file: CalibrationFile, right: Path | str | None) -> Calibration:
+    left_camera, right_camera = (
+        ros_matrix(one, "P", 3, 4) for one in (file, right_ros_file(file, right))
+    )
+    return calibration_from_projections(left_camera, right_camera)
+
+
+def right_ros_file(file: CalibrationFile, right: Path | str | None) -> CalibrationFile:
+    """Return the right camera's camera_info; by default that beside the left one's."""
     right_path = _right_sibling(file.path) if right is None else Path(right)
     right_file = read_calibration_file(right_path)
     if right_file.kind != "ROS camera_info":
@@ -170,13 +192,16 @@ def _from_ros(file: CalibrationFile, right: Path | str | None) -> Calibration:
             right_path,
             f"expected the right camera's ROS camera_info, but it is {right_file.kind}'s",
         )
-    return calibration_from_projections(_ros_projection(file), _ros_projection(right_file))
+    return right_file
 
 
-def _ros_projection(file: CalibrationFile) -> Matrix:
-    """Return P, called projection_matrix in calibration files and P (ROS 1) or p in messages."""
-    name = next((key for key in ("P", "p") if key in file), "projection_matrix")
-    return file.matrix(name, 3, 4)
+def ros_matrix(file: CalibrationFile, name: str, *shape: int) -> Matrix:
+    """Return a matrix of a camera_info by its name in ROS 1, such as P.
+
+    It has a long name in calibration files, and a small letter in messages of ROS 2.
+    """
+    known = next((key for key in (name, name.lower()) if key in file), ROS_NAMES[name])
+    return file.matrix(known, *shape)
 
 
 def _right_sibling(path: Path) -> Path:

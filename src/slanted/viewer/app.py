@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import functools
-import hashlib
 import io
 import json
-import re
 import zipfile
 from collections.abc import Awaitable, Callable
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -21,33 +17,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from slanted.errors import InputError
-from slanted.output.result_data import json_text
 from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
 from slanted.viewer.layers import cut_tile, texture
 from slanted.viewer.pixel import describe_pixel
+from slanted.viewer.responses import (
+    FOREVER,
+    NEVER,
+    asset_response,
+    is_number,
+    json_response,
+    number,
+    page_response,
+    problem_response,
+)
 from slanted.viewer.session import NotThereError
 
 if TYPE_CHECKING:
     from slanted.viewer.session import Session
 
-TYPES = {
-    "css": "text/css; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
-ASSETS = (
-    *("style.css", "icon.svg", "main.js", "api.js", "picture.js", "space.js", "panel.js"),
-    *("vendor/three/three.module.min.js", "vendor/three/three.core.min.js"),
-    "vendor/three/OrbitControls.js",
-)
-"""The only files that are served from disk; everything else is made from the result."""
-FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""Header for frames, whose keys are never reused, not even by another server."""
-NEVER = {"cache-control": "no-store"}
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12
-LONGEST_NUMBER = 12
 MOST_AT_ONCE = 2
 """Most clouds, meshes and exports made at a time: each takes a core and much memory."""
 
@@ -59,10 +48,10 @@ def make_app(session: Session) -> Starlette:
     frame = "/api/frames/{key}"
     busy = asyncio.Semaphore(MOST_AT_ONCE)
     routes = [
-        _get("/", lambda request: _page()),
-        _get("/assets/{path:path}", _asset),
-        _get("/api/state", lambda request: _json(session.state())),
-        _get(frame, lambda request: _json(session.describe_frame(_key(request)))),
+        _get("/", lambda request: page_response("index.html")),
+        _get("/assets/{path:path}", asset_response),
+        _get("/api/state", lambda request: json_response(session.state())),
+        _get(frame, lambda request: json_response(session.describe_frame(_key(request)))),
         _get(frame + "/tiles/{layer}/{level}/{column}/{row}", functools.partial(_tile, session)),
         _get(frame + "/textures/{layer}", functools.partial(_texture, session)),
         _get(frame + "/pixels/{u}/{v}", functools.partial(_pixel, session)),
@@ -73,8 +62,8 @@ def make_app(session: Session) -> Starlette:
         Route("/api/cancel", functools.partial(_cancel, session), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {
-        NotThereError: lambda request, error: _problem(404, str(error)),
-        InputError: lambda request, error: _problem(400, str(error)),
+        NotThereError: lambda request, error: problem_response(404, str(error)),
+        InputError: lambda request, error: problem_response(400, str(error)),
     }
     return Starlette(routes=routes, exception_handlers=handlers)
 
@@ -97,33 +86,6 @@ def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> R
     return Route(path, made, methods=["GET"])
 
 
-def _page() -> Response:
-    text = _read_asset("index.html")
-    # The only script inside the page is the import map, which cannot be a file.
-    inline = re.search(rb'<script type="importmap">(.*?)</script>', text, re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256(inline.group(1)).digest()).decode() if inline else ""
-    policy = (
-        f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self'; "
-        "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
-    )
-    headers = {"content-security-policy": policy, **NEVER}
-    return Response(text, media_type=TYPES["html"], headers=headers)
-
-
-def _asset(request: Request) -> Response:
-    path = request.path_params["path"]
-    if path not in ASSETS:
-        raise NotThereError(path)
-    headers = {"cache-control": "no-cache"}
-    return Response(_read_asset(path), media_type=TYPES[path.rpartition(".")[2]], headers=headers)
-
-
-@functools.cache
-def _read_asset(path: str) -> bytes:
-    return (resources.files("slanted.viewer") / "assets").joinpath(path).read_bytes()
-
-
 def _key(request: Request) -> str:
     return str(request.path_params["key"])
 
@@ -142,14 +104,9 @@ def _tile(session: Session, request: Request) -> Response:
 
 def _small(text: str) -> int:
     """Return a number in an address."""
-    if not _is_number(text):
+    if not is_number(text):
         raise NotThereError("place")
     return int(text)
-
-
-def _is_number(text: str) -> bool:
-    """Return whether text is a whole number, and short: Python refuses thousands of digits."""
-    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
 
 
 def _texture(session: Session, request: Request) -> Response:
@@ -159,16 +116,16 @@ def _texture(session: Session, request: Request) -> Response:
 
 def _pixel(session: Session, request: Request) -> Response:
     u, v = _small(request.path_params["u"]), _small(request.path_params["v"])
-    return _json(describe_pixel(session.scene, session.frame(_key(request)), u, v))
+    return json_response(describe_pixel(session.scene, session.frame(_key(request)), u, v))
 
 
 def _cloud(session: Session, request: Request) -> Response:
-    most = _number(request, "points", 250_000)
+    most = number(request, "points", 250_000)
     return _packed(session, request, "cloud", min(most, MOST_POINTS))
 
 
 def _mesh(session: Session, request: Request) -> Response:
-    most = _number(request, "triangles", MOST_TRIANGLES)
+    most = number(request, "triangles", MOST_TRIANGLES)
     return _packed(session, request, "mesh", min(most, MOST_TRIANGLES))
 
 
@@ -179,14 +136,7 @@ def _packed(session: Session, request: Request, kind: str, most: int) -> Respons
 
 def _percent(request: Request) -> int:
     """Return the least confidence of pixels to show, in percent."""
-    return min(_number(request, "confidence", 0), 100)
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not _is_number(text):
-        raise InputError(f"{name}: expected a whole number, got {text[:20]!r}")
-    return int(text)
+    return min(number(request, "confidence", 0), 100)
 
 
 def _export(session: Session, request: Request) -> Response:
@@ -208,14 +158,14 @@ async def _run(session: Session, request: Request) -> Response:
     changes = await _body(request)
     replace = request.query_params.get("replace") == "true"
     if not await run_in_threadpool(session.run, changes, replace=replace):
-        return _problem(409, "a run is under way; cancel it first")
-    return _json(session.state(), 202)
+        return problem_response(409, "a run is under way; cancel it first")
+    return json_response(session.state(), 202)
 
 
 async def _cancel(session: Session, request: Request) -> Response:
-    run = _number(request, "run", 0)
+    run = number(request, "run", 0)
     session.cancel(run or None)
-    return _json(session.state(), 202)
+    return json_response(session.state(), 202)
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -233,12 +183,3 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError("body: expected settings by name, a JSON object")
     return found
-
-
-def _json(data: dict[str, Any], status: int = 200) -> Response:
-    text = json_text(data)
-    return Response(text, status, media_type="application/json", headers=NEVER)
-
-
-def _problem(status: int, text: str) -> Response:
-    return _json({"problem": text}, status)

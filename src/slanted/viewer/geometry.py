@@ -15,6 +15,7 @@ from slanted.output.export import GLTF_FROM_CAMERA
 from slanted.output.mesh import LEAST_DISPARITY
 
 if TYPE_CHECKING:
+    from slanted.io import Calibration
     from slanted.viewer.frames import Frame, Scene
 
 MOST_POINTS = 4_000_000
@@ -30,6 +31,13 @@ def thinned(shape: tuple[int, int], most: int) -> tuple[NDArray[np.int64], NDArr
     rows = np.arange((shape[0] - 1) % step // 2, shape[0], step)
     columns = np.arange((shape[1] - 1) % step // 2, shape[1], step)
     return rows, columns
+
+
+def cameras_data(cameras: Calibration) -> dict[str, float]:
+    """Return the cameras for a page, which places pixels in space by them."""
+    names = ("fx", "fy", "cx", "cy", "doffs")
+    pixels = {name: float(getattr(cameras, f"{name}_pixels")) for name in names}
+    return {**pixels, "baseline": cameras.baseline_meters, "least": LEAST_DISPARITY}
 
 
 def pack_cloud(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:

@@ -75,15 +75,26 @@ def make_server(
 
     No token is asked for if `keys` is None.
     """
+    from slanted.viewer.app import make_app
+
+    return guarded_server(make_app(session), listening, host, keys, others)
+
+
+def guarded_server(
+    app: Any,
+    listening: socket.socket,
+    host: str,
+    keys: Keys | None,
+    others: Iterable[str] = (),
+) -> Any:
+    """Return a uvicorn server for a web application, which only its own users reach."""
     import uvicorn
 
     from slanted.viewer.access import Access
-    from slanted.viewer.app import make_app
     from slanted.viewer.connections import Connection
     from slanted.viewer.guard import Guard, allowed_hosts
 
     port = listening.getsockname()[1]
-    app: Any = make_app(session)
     if keys is not None:
         app = Access(app, keys)
     config = uvicorn.Config(
@@ -128,10 +139,15 @@ def serve(
         session.close()
 
 
+def missing_package() -> str | None:
+    """Return a package that the viewer needs and that is not installed, if there is one."""
+    return next((name for module, name in NEEDED.items() if find_spec(module) is None), None)
+
+
 def require_viewer() -> None:
     """Raise an error that says how to install what the viewer needs, if it is missing."""
     from slanted.output.export import CURE
 
-    for module, name in NEEDED.items():
-        if find_spec(module) is None:
-            raise InputError(f"the viewer needs {name}, {CURE}")
+    missing = missing_package()
+    if missing is not None:
+        raise InputError(f"the viewer needs {missing}, {CURE}")

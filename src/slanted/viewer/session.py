@@ -12,12 +12,11 @@ import numpy as np
 
 from slanted.errors import InputError, SlantedError
 from slanted.output.export import export, export_names
-from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import disparity_scale
 from slanted.settings import leaves
 from slanted.viewer.cache import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
-from slanted.viewer.geometry import MOST_TRIANGLES, pack_cloud, pack_mesh
+from slanted.viewer.geometry import MOST_TRIANGLES, cameras_data, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
 from slanted.viewer.layers import (
     HIDING,
@@ -98,18 +97,13 @@ class Session:
         last = frames[-1].result
         height, width = last.disparity.shape
         calibrated = self.scene.calibration is not None
-        cameras = self.scene.source(last).cameras
         return {
             "serial": serial,
             "name": self.scene.name,
             "width": width,
             "height": height,
             "unit": "m" if calibrated else "baselines",
-            "cameras": {
-                **{k: getattr(cameras, f"{k}_pixels") for k in ("fx", "fy", "cx", "cy", "doffs")},
-                "baseline": cameras.baseline_meters,
-                "least": LEAST_DISPARITY,
-            },
+            "cameras": cameras_data(self.scene.source(last).cameras),
             "tile": TILE,
             "most_triangles": MOST_TRIANGLES,
             "calibrated": calibrated,

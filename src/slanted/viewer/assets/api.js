@@ -80,3 +80,19 @@ export async function cloud(key, points, least, signal) {
   const places = new Float32Array(data, 4 + count * 12, count * 2);
   return { positions, places };
 }
+
+// The newest frame of a live session after one, if there is any: how the session is doing, and
+// the parts of the frame by name, pictures as blobs.
+export async function live(after, points) {
+  const data = await answer(`/api/live?after=${after}&points=${points}`, {}, asBuffer);
+  const [length] = new Uint32Array(data, 0, 1);
+  const state = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+  const parts = {};
+  let start = 4 + length;
+  for (const [name, size] of state.parts) {
+    const bytes = data.slice(start, start + size);
+    parts[name] = name === "cloud" ? bytes : new Blob([bytes], { type: "image/jpeg" });
+    start += size;
+  }
+  return { state, parts };
+}

@@ -125,6 +125,7 @@ export class SpaceView {
     this.cloud.geometry.dispose();
     this.cloud.geometry = geometryOf(data);
     this.cloudCount = data.positions.length / 3;
+    if (!this.placed && this.cloudCount) this.turned();
     this.draw();
   }
 
@@ -196,7 +197,7 @@ export class SpaceView {
 
   // A depth in the middle of what is shown, and the extent of everything.
   extent() {
-    const positions = this.whole.getAttribute("position");
+    const positions = (this.whole.index ? this.whole : this.cloud.geometry).getAttribute("position");
     if (!positions?.count) return { middle: 1, far: 10 };
     const depths = [];
     const step = Math.max(1, Math.floor(positions.count / 5000));
