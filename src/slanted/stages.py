@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
     from slanted.io.calibration_files import CalibrationLike
     from slanted.matching import DisparityRange, Matches
+    from slanted.matching.finer import Find
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.evidence import Evidence, Judgement
     from slanted.model.user_potential import Potential
@@ -185,11 +186,11 @@ class PairRun:
             return self
         return replace(self, right=straighten(self.right, check.warp))
 
-    def match(self, look: FirstLook) -> InitialMatches:
-        """Find the initial disparity D(p) (paper §3.1)."""
+    def match(self, look: FirstLook, find: Find | None = None) -> InitialMatches:
+        """Find the initial disparity D(p) (paper §3.1), perhaps with a search of your own."""
         import numpy as np
 
-        from slanted.matching import Matches
+        from slanted.matching import Matches, find_matches
         from slanted.matching.finer import find_finer
         from slanted.matching.plausibility import doubts_about, judge_plausibility
 
@@ -197,7 +198,8 @@ class PairRun:
         assert searched is not None
         with self.stage("matching"):
             if self.tiled is None:
-                found = find_finer(self.left, self.right, self.matching, searched, self.finer)
+                known = self.matching, searched, self.finer
+                found = find_finer(self.left, self.right, *known, find or find_matches)
             else:
                 pair = self.left, self.right
                 found = Matches(*self.tiled.match(*pair, self.matching, searched))

@@ -1,8 +1,9 @@
 """Squares of an image that search disparities of their own.
 
 A whole range of disparities is needed at no pixel. Where something is known of a scene, from a
-coarse match or from the last frame of a video, each square of `SIDE` pixels searches only what is
-expected there and a margin about it.
+coarse match or from the last frame of a video, each square searches only what is expected there and
+a margin about it. Matching may be confined to every second row too, and squares are then as tall as
+they are wide.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from slanted.runtime.opencv import cv2
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
 
-SIDE = 16
-"""Side of a square, in pixels."""
-HALF = SIDE // 2
-"""Expectations are gathered in blocks of this side, and a square takes them from one block more
-than it has on each side: what moves by less between frames stays inside."""
+WIDE, TALL = 16, 8
+"""Columns of a square, and rows of it that are matched."""
+THIN = 4
+"""What is expected is told at every fourth pixel of every fourth row. A square takes it from half a
+square more on each side: what moves by less between two frames stays inside."""
 STEP = 8
 """The numbers of disparities are multiples of this, for the processor's vectors."""
 
@@ -44,13 +45,13 @@ class SearchGrid:
     @property
     def start(self) -> Starts:
         """(rows, columns) the number of the first cell."""
-        sizes = self.count.reshape(-1).astype(np.int64) * SIDE * SIDE
+        sizes = self.count.reshape(-1).astype(np.int64) * WIDE * TALL
         return (np.cumsum(sizes) - sizes).reshape(self.count.shape)
 
     @property
     def cells(self) -> int:
         """The number of cells of a volume."""
-        return int(self.count.sum()) * SIDE * SIDE
+        return int(self.count.sum()) * WIDE * TALL
 
     @property
     def most(self) -> int:
@@ -68,40 +69,49 @@ def whole_grid(shape: tuple[int, ...], searched: DisparityRange) -> SearchGrid:
     Examples
     --------
     >>> from slanted.matching import DisparityRange
-    >>> whole_grid((40, 20), DisparityRange(0, 24)).count
+    >>> whole_grid((20, 20), DisparityRange(0, 24)).count
     array([[24, 24],
            [24, 24],
            [24, 24]], dtype=int32)
     """
-    squares = -(-shape[0] // SIDE), -(-shape[1] // SIDE)
+    squares = -(-shape[0] // TALL), -(-shape[1] // WIDE)
     low = np.full(squares, searched.low, np.int32)
     return SearchGrid(low, np.full(squares, len(searched), np.int32))
 
 
 def expected_grid(
-    expected: list[DisparityMap], margin: float, searched: DisparityRange
+    shape: tuple[int, ...],
+    expected: list[DisparityMap],
+    margin: float,
+    searched: DisparityRange,
+    every: int = 1,
 ) -> SearchGrid:
     """Return the grid that searches what is expected at each square and around it.
 
     Parameters
     ----------
+    shape
+        Rows and columns of the image.
     expected
-        Maps of (H, W) disparities, all of which are searched; NaN where they expect nothing.
+        Maps of disparities at every `THIN`-th pixel of every `THIN`-th row, all of which are
+        searched; NaN where they expect nothing.
     margin
         Disparities that are searched beyond them to each side, in pixels.
     searched
         The whole range, which a square searches if nothing is expected there.
+    every
+        Only every so many rows are matched: 1 or 2.
 
     Examples
     --------
     >>> from slanted.matching import DisparityRange
-    >>> road = np.full((32, 32), 20, np.float32)
-    >>> grid = expected_grid([road], 3, DisparityRange(0, 64))
-    >>> grid.low[0, 0], grid.count[0, 0]
-    (np.int32(17), np.int32(8))
+    >>> road = np.full((8, 8), 20, np.float32)
+    >>> grid = expected_grid((32, 32), [road], 3, DisparityRange(0, 64))
+    >>> int(grid.low[0, 0]), int(grid.count[0, 0])
+    (17, 8)
     """
-    whole = whole_grid(expected[0].shape, searched)
-    ends = [_ends(each) for each in expected]
+    squares = whole_grid((-(-shape[0] // every), shape[1]), searched).low.shape
+    ends = [_ends(each, squares, TALL * every // THIN) for each in expected]
     least = np.min([low for low, _ in ends], axis=0)
     most = np.max([high for _, high in ends], axis=0)
     known = least <= most
@@ -110,22 +120,24 @@ def expected_grid(
     low = np.clip(low, searched.low, searched.high - 1).astype(np.int32)
     high = np.clip(high, low + 1, searched.high).astype(np.int32)
     count = np.minimum(-(-(high - low) // STEP) * STEP, len(searched)).astype(np.int32)
-    return SearchGrid(np.minimum(low, searched.high - count), np.maximum(count, 1))
+    return SearchGrid(np.minimum(low, searched.high - count).astype(np.int32), count)
 
 
-def _ends(expected: DisparityMap) -> tuple[DisparityMap, DisparityMap]:
-    """Return the least and the largest of what is known about each square; ±inf if nothing is."""
-    height, width = expected.shape
-    rows, columns = -(-height // SIDE) * SIDE, -(-width // SIDE) * SIDE
-    ends = []
-    for sign in (-1, 1):
-        # The end of a block is found as the largest value, in one pass over the image.
-        value = np.where(np.isnan(expected), np.float32(-np.inf), np.float32(sign) * expected)
-        whole = np.full((rows, columns), -np.inf, np.float32)
-        whole[:height, :width] = value
-        down = whole.reshape(rows // HALF, HALF, columns).max(axis=1)
-        blocks = down.reshape(rows // HALF, columns // HALF, HALF).max(axis=2)
-        near = cv2.dilate(blocks, np.ones((3, 3), np.uint8))
-        around = near.reshape(rows // SIDE, 2, columns // SIDE, 2).max(axis=(1, 3))
-        ends.append(np.float32(sign) * around)
+def _ends(
+    expected: DisparityMap, squares: tuple[int, ...], tall: int
+) -> tuple[DisparityMap, DisparityMap]:
+    """Return the least and the largest of what is known about each square; ±inf if nothing is.
+
+    A square has `tall` rows of the map.
+    """
+    (rows, columns), wide = squares, WIDE // THIN
+    height, width = min(expected.shape[0], rows * tall), min(expected.shape[1], columns * wide)
+    window, ends = np.ones((3, 3), np.uint8), []
+    for sign in (np.float32(-1), np.float32(1)):
+        whole = np.full((rows * tall, columns * wide), -np.inf, np.float32)
+        known = expected[:height, :width]
+        whole[:height, :width] = np.where(np.isnan(known), -np.inf, sign * known)
+        halves = whole.reshape(rows * 2, tall // 2, columns * 2, wide // 2)
+        near = cv2.dilate(halves.max(axis=(1, 3)), window)
+        ends.append(sign * near.reshape(rows, 2, columns, 2).max(axis=(1, 3)))
     return ends[0], ends[1]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from slanted.images.census_kernels import Gradients, Words
-from slanted.matching.cost_kernels import BOX, BOX_SIDE, _divide, _pixel_costs
-from slanted.matching.search_grid import SIDE
+from slanted.matching.cost_kernels import BOX, DIVIDE_SHIFT, _pixel_costs
+from slanted.matching.search_grid import TALL, WIDE
 from slanted.matching.sgm_kernels import NEVER, Sums, _extend
 from slanted.matching.winner_kernels import (
     NONE,
@@ -37,6 +37,7 @@ def square_costs(
     right_gradient: Gradients,
     census_weight: np.uint8,
     gradient_weight: np.uint8,
+    above: int,
     low: Ints,
     count: Ints,
     start: Starts,
@@ -50,6 +51,8 @@ def square_costs(
     ----------
     left_census, right_census, left_gradient, right_gradient, census_weight, gradient_weight
         As for `cost_rows`.
+    above
+        Costs are averaged over so many rows above and below a pixel, and over 5 columns.
     low, count, start
         `SearchGrid.arrays`.
     first, last
@@ -58,39 +61,47 @@ def square_costs(
         The volume of costs, output.
     """
     height, width = left_census.shape
-    seen = SIDE + 2 * BOX
+    seen, side = WIDE + 2 * BOX, 2 * above + 1
+    divide = np.uint32((1 << DIVIDE_SHIFT) // ((2 * BOX + 1) * side) + 1)
     for i in range(first, last):
-        top, bottom = i * SIDE, min((i + 1) * SIDE, height)
+        top, bottom = i * TALL, min((i + 1) * TALL, height)
         for j in range(count.shape[1]):
-            x0, layers = j * SIDE, int(count[i, j])
+            x0, layers = j * WIDE, int(count[i, j])
             pixel_costs = np.empty((seen, layers), np.uint8)
-            ring = np.zeros((BOX_SIDE, SIDE, layers), np.uint16)
-            total = np.zeros((SIDE, layers), np.uint16)
+            ring = np.zeros((side, WIDE, layers), np.uint16)
+            total = np.zeros((WIDE, layers), np.uint16)
             words, gradients = np.empty(seen + layers, np.uint64), np.empty(seen + layers, np.int16)
-            for y in range(top - BOX, bottom + BOX):
+            for y in range(top - above, bottom + above):
                 inside = min(max(y, 0), height - 1)
                 # A mirrored part of the right row, which a rising disparity walks forward.
                 for k in range(seen + layers):
-                    x = min(max(x0 + SIDE + BOX - 1 - k - low[i, j], 0), width - 1)
+                    x = min(max(x0 + WIDE + BOX - 1 - k - low[i, j], 0), width - 1)
                     words[k], gradients[k] = right_census[inside, x], right_gradient[inside, x]
                 for k in range(seen):
-                    x = min(max(x0 - BOX + k, 0), width - 1)
                     # Beyond the border the costs are those of the border's own pixel.
+                    x = min(max(x0 - BOX + k, 0), width - 1)
                     _pixel_costs(
                         left_census[inside, x],
                         words,
                         left_gradient[inside, x],
                         gradients,
-                        np.uint64(x0 + SIDE + BOX - 1 - x),
+                        np.uint64(x0 + WIDE + BOX - 1 - x),
                         census_weight,
                         gradient_weight,
                         pixel_costs,
                         np.uint64(k),
                     )
-                _slide(pixel_costs, ring[(y - top + BOX) % BOX_SIDE], total)
-                if y >= top + BOX:
-                    begin = start[i, j] + (y - BOX - top) * SIDE * layers
-                    _divide(total, cost[begin : begin + SIDE * layers])
+                _slide(pixel_costs, ring[(y - top + above) % side], total)
+                if y >= top + above:
+                    begin = start[i, j] + (y - above - top) * WIDE * layers
+                    _divide(total, divide, cost[begin : begin + WIDE * layers])
+
+
+@kernel
+def _divide(total: Sums, factor: np.uint32, mean: Bytes) -> None:
+    flat = total.reshape(-1)
+    for k in range(len(flat)):
+        mean[k] = np.uint8((np.uint32(flat[k]) * factor) >> DIVIDE_SHIFT)
 
 
 @kernel
@@ -179,20 +190,20 @@ def sweep_squares(
     for i in range(last - first):
         y = first + i if direction > 0 else last - 1 - i
         walked = y if direction > 0 else height - 1 - y
-        row = y // SIDE
+        row = y // TALL
         for j in range(count.shape[1]):
             column = j if direction > 0 else count.shape[1] - 1 - j
-            begin, end = column * SIDE, min((column + 1) * SIDE, width)
+            begin, end = column * WIDE, min((column + 1) * WIDE, width)
             layers = int(count[row, column])
             # The cell of column 0, if the square reached so far.
-            cells = start[row, column] + ((y - row * SIDE) * SIDE - begin) * layers
+            cells = start[row, column] + ((y - row * TALL) * WIDE - begin) * layers
             for k in range(len(steps)):
                 back, aside = steps[k, 0], steps[k, 1]
                 aside = -direction if back == 0 else aside
                 yq = y - direction * back
                 here = (k * rows + walked % rows) * width
                 there = (k * rows + (walked - back) % rows) * width + aside
-                above = yq // SIDE if 0 <= yq < height else -1
+                above = yq // TALL if 0 <= yq < height else -1
                 for n in range(end - begin):
                     x = begin + n if direction > 0 else end - 1 - n
                     xq = x + aside
@@ -202,7 +213,7 @@ def sweep_squares(
                         jump = p2[abs(np.int64(grey[y, x]) - np.int64(grey[yq, xq]))]
                     place = slot * size
                     if slot != nowhere and (above != row or xq < begin or xq >= end):
-                        beside = xq // SIDE
+                        beside = xq // WIDE
                         shift = int(low[row, column]) - int(low[above, beside])
                         others = int(count[above, beside])
                         if shift != 0 or others != layers:
@@ -263,11 +274,11 @@ def square_winners(
     for y in range(first, last):
         best[:] = NONE
         layer[:] = lowest - 1
-        row = y // SIDE
+        row = y // TALL
         for x in range(width):
-            column = x // SIDE
+            column = x // WIDE
             layers, base = int(count[row, column]), int(low[row, column])
-            cell = start[row, column] + ((y - row * SIDE) * SIDE + x - column * SIDE) * layers
+            cell = start[row, column] + ((y - row * TALL) * WIDE + x - column * WIDE) * layers
             pixel = sums[cell : cell + layers]
             least, most = _least_and_most(pixel)
             winner = _first_index(pixel, least)

@@ -1,0 +1,126 @@
+"""A frame that follows another: what the last one told is not found out again.
+
+The range of disparities and the rectification are the last frame's. Every part of the image
+searches what a coarse match finds there and what the last frame's planes expect, so that what is
+new is found as well. Planes of the last frame are among the particles of the solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from slanted.matching import DisparityRange
+from slanted.matching.disparity_range import STEP, SUPPORT
+from slanted.matching.disparity_range import MARGIN as RANGE_MARGIN
+from slanted.matching.guided_sgm import find_expected, match_coarsely
+from slanted.pipeline import explain
+from slanted.stages import FirstLook
+
+if TYPE_CHECKING:
+    from slanted.matching import Matches
+    from slanted.result import Result
+    from slanted.settings import Settings
+    from slanted.stages import PairRun
+    from slanted.stream.last_frame import LastFrame
+    from slanted.runtime.arrays import DisparityMap
+
+SAME = 4.0
+"""A coarse match this close to the last frame's disparity, in pixels, or this share of it, tells
+nothing new."""
+SAME_SHARE = 0.15
+CUT = 0.5
+"""Share of coarse matches that tell something new from which on a frame follows nothing."""
+FALLEN = 0.75
+"""A frame with fewer matches than this share of the last frame's is not trusted."""
+WIDER = 1.5
+"""What is nearer than a range that was found is looked for up to this many times its end."""
+
+
+EVERY = 2
+"""Every second row is matched; what is between them follows."""
+
+
+class UnlikeError(Exception):
+    """Says why a frame does not follow the last one."""
+
+
+def follow(run: PairRun, last: LastFrame) -> Result:
+    """Estimate a frame with what the last one told.
+
+    Raises
+    ------
+    UnlikeError
+        If the frame is so different that it must be estimated by itself.
+    """
+    if run.left.shape[:2] != last.shape:
+        raise UnlikeError("its size is another")
+    if run.calibration != last.calibration:
+        raise UnlikeError("its cameras are others")
+    user = run.settings
+    straight = run.straightened(last.rectification)
+    run = replace(straight, settings=_quicker(user), previous_frame=last.surfaces)
+    with run.stage("first look"):
+        coarse, before = _look(run, last), last.thinned(run.finer)
+        _refuse_cut(coarse, before)
+        searched = _grown(coarse, last.searched, run)
+    expected, look = [coarse.winner, before], FirstLook(last.rectification, searched)
+    is_ours = run.matching.method == "census" and run.tiled is None
+    find = partial(find_expected, expected=expected, every=EVERY) if is_ours else None
+    matches = run.match(look, find)
+    share = float(np.isfinite(matches.disparity).mean())
+    if share < FALLEN * last.matched:
+        raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
+    return replace(explain(run, matches), settings=user)
+
+
+def _quicker(settings: Settings) -> Settings:
+    """Return the settings of the stages after matching for a frame whose planes are expected."""
+    slic = settings.segmentation.slic
+    slic = replace(slic, iterations=min(slic.iterations, SLIC_ITERATIONS))
+    segmentation = replace(settings.segmentation, slic=slic)
+    inference = settings.inference
+    if settings.refinement.rounds and settings.refinement.iterations:
+        inference = replace(inference, iterations=0)
+    return replace(settings, segmentation=segmentation, inference=inference)
+
+
+SLIC_ITERATIONS = 4
+
+
+def _look(run: PairRun, last: LastFrame) -> Matches:
+    """Match a frame coarsely, in a range that is wider than the last frame's if it was found."""
+    low, high, times = last.searched.low, last.searched.high, run.finer
+    if run.settings.matching.max_disparity is None:
+        high = min(low + round(WIDER * (high - low)), run.left.shape[1])
+    views = run.grey
+    if times > 1:
+        from slanted.runtime.opencv import cv2
+
+        size = views[0].shape[1] * times, views[0].shape[0] * times
+        views = tuple(cv2.resize(v, size, interpolation=cv2.INTER_LINEAR) for v in views)
+    return match_coarsely(*views, DisparityRange(low * times, high * times), run.matching)
+
+
+def _refuse_cut(coarse: Matches, before: DisparityMap) -> None:
+    known = np.isfinite(coarse.disparity)
+    away = np.abs(coarse.disparity - before)[known]
+    new = float(np.mean(away > np.maximum(SAME, SAME_SHARE * before[known]))) if away.size else 1.0
+    if new > CUT:
+        raise UnlikeError(f"{new:.0%} of it is new")
+
+
+def _grown(coarse: Matches, searched: DisparityRange, run: PairRun) -> DisparityRange:
+    """Return the range, which grows if enough of a frame is nearer than its end."""
+    known = np.sort(coarse.disparity[np.isfinite(coarse.disparity)])
+    needed = max(1, int(SUPPORT * coarse.disparity.size))
+    if known.size < needed or run.settings.matching.max_disparity is not None:
+        return searched
+    reach = float(known[-needed]) / run.finer + 1 - searched.low
+    if reach <= len(searched):
+        return searched
+    count = int(np.ceil(reach * RANGE_MARGIN / STEP)) * STEP
+    return DisparityRange(searched.low, min(searched.low + count, run.left.shape[1]))
