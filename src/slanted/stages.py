@@ -111,6 +111,8 @@ class PairRun:
     """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
+    solve: Callable[..., Inference] | None = None
+    """What infers planes in place of `slanted.inference.pcbp.infer`."""
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
@@ -320,9 +322,12 @@ class PairRun:
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation
 
     def segment(
-        self, matches: InitialMatches, known: NDArray[np.int32] | None = None
+        self, matches: InitialMatches, known: NDArray[np.int32] | None = None, thinned: int = 0
     ) -> NDArray[np.int32]:
-        """Cut the left image into superpixels, (H, W), unless they are known."""
+        """Cut the left image into superpixels, (H, W), unless they are known.
+
+        So many iterations that are `thinned` come first; see `slanted.segmentation.segment`.
+        """
         from slanted.segmentation import automatic_count, segment
 
         if known is not None:
@@ -332,7 +337,8 @@ class PairRun:
             pixels = self.left.shape[0] * self.left.shape[1]
             rules = replace(rules, count=automatic_count(pixels * matches.finer**2))
         with self.stage("segmentation"):
-            return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
+            bands = self.band_pixels
+            return segment(self.left, rules, matches.disparity, None, bands, thinned)
 
     def take_segments(self, segments: Any) -> NDArray[np.int32]:
         """Check the user's segments."""

@@ -15,10 +15,9 @@ import numpy as np
 from slanted.images.colour import as_8_bit, as_grey
 from slanted.matching import DisparityRange, Matches
 from slanted.matching.census_sgm import clean_up, grey_view, match
-from slanted.matching.cost_kernels import BOX
 from slanted.matching.noise import follow_noise
 from slanted.matching.out_of_view import drop_impossible
-from slanted.matching.search_grid import TALL, THIN, expected_grid
+from slanted.matching.search_grid import SIDE, STEP, THIN, expected_grid
 from slanted.matching.search_grid_kernels import (
     grid_path_state,
     square_costs,
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 MARGIN = 4.0
 """Disparities, in pixels, that are searched beyond what is expected."""
-ONE_SURFACE = 1.5
-"""Matches of two rows that differ by more, in pixels, are of two surfaces."""
 COARSE_SPECKLE = 20
 """Patches of up to so many pixels of a coarse match tell nothing."""
 
@@ -75,7 +72,6 @@ def find_expected(
     settings: MatchingSettings,
     searched: DisparityRange,
     expected: list[DisparityMap],
-    every: int = 1,
 ) -> Matches:
     """Match a pair as `find_matches` does, but search only what is expected.
 
@@ -85,13 +81,11 @@ def find_expected(
         As for `find_matches`.
     expected
         As for `expected_grid`.
-    every
-        As for `match_expected`.
     """
     left8, right8 = as_8_bit(left, right)
-    grid = expected_grid(left8.shape, expected, MARGIN, searched, every)
+    grid = expected_grid(left8.shape, expected, MARGIN, searched)
     rules = follow_noise(left8, right8, settings)
-    found = match_expected(left8, right8, grid, searched, rules, every)
+    found = match_expected(left8, right8, grid, searched, rules)
     drop_impossible(found.disparity, found.confidence, settings)
     return found
 
@@ -102,7 +96,6 @@ def match_expected(
     grid: SearchGrid,
     searched: DisparityRange,
     settings: MatchingSettings,
-    every: int = 1,
 ) -> Matches:
     """Match an 8-bit pair.
 
@@ -116,16 +109,14 @@ def match_expected(
         The range that contains all of it.
     settings
         Section ``matching``, whose subsection ``census`` is the matcher's.
-    every
-        Only every so many rows are matched, 1 or 2; the others lie between them.
     """
     views = grey_view(left, settings), grey_view(right, settings)
-    census, shape = settings.census, (-(-len(left) // every), left.shape[1])
+    census, shape = settings.census, views[0].shape
     winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
     winner, margin = np.empty(shape, np.float32), np.empty(shape, np.float32)
     unique = np.empty(shape, np.bool_)
     with volume((grid.cells,), np.uint16) as sums:
-        _sum_paths(views, grid, census, every, sums)
+        _sum_paths(views, grid, census, sums)
         tests = searched.low, census.uniqueness, census.contrast, census.rival
         outputs = (*winners, winner, margin, unique)
         share(shape[0], bind(square_winners, (sums, *grid.arrays(), *tests), *outputs))
@@ -135,56 +126,35 @@ def match_expected(
         checked = *winners, searched.low, searched.low, threshold
         share(shape[0], bind(agreement_rows, checked, state))
     agrees = state == AGREES
+    if len(searched) % STEP:  # squares search a little more
+        unique &= (winner >= searched.low) & (winner < searched.high)
+        np.clip(winner, searched.low, searched.high - 1, out=winner)
     disparity = np.where(agrees & unique, winner, np.float32(np.nan))
-    clean_up(disparity, searched, replace(settings, speckle_size=settings.speckle_size // every))
-    if every > 1:
-        height = len(left)
-        disparity, winner, margin = (
-            _between(each, height) for each in (disparity, winner, margin)
-        )
-        agrees = np.repeat(agrees, 2, axis=0)[:height]
+    clean_up(disparity, searched, settings)
     confidence = np.where(np.isnan(disparity), np.float32(0), margin)
     return Matches(disparity, confidence, winner, agrees, margin)
-
-
-def _between(rows: DisparityMap, height: int) -> DisparityMap:
-    """Return a map of all rows from one of every second: the others are means of their neighbours.
-
-    Where these are of two surfaces it is the value of the row above.
-    """
-    whole = np.empty((height, rows.shape[1]), np.float32)
-    whole[::2] = rows
-    above, below = rows[: height // 2], np.concatenate([rows[1:], rows[-1:]])[: height // 2]
-    apart = np.abs(above - below) > ONE_SURFACE
-    whole[1::2] = np.where(apart, above, (above + below) / 2)
-    return whole
 
 
 def _sum_paths(
     views: tuple[Bytes, Bytes],
     grid: SearchGrid,
     settings: CensusSettings,
-    every: int,
     sums: NDArray[np.uint16],
 ) -> None:
     """Write the sums of the costs along all paths; see `slanted.matching.sgm_paths.sum_paths`."""
     arrays = grid.arrays()
     words, weights = cost_inputs(*views, settings)
-    words = tuple(np.ascontiguousarray(each[::every]) for each in words)
-    grey = np.ascontiguousarray(views[0][::every])
     costs = np.empty(grid.cells, np.uint8)
-    # The windows of costs have as many rows of the image, if fewer are matched.
-    inputs = *words, *weights, BOX // every, *arrays
-    share(len(grid.low), bind(square_costs, inputs, costs))
+    share(len(grid.low), bind(square_costs, (*words, *weights, *arrays), costs))
     share(len(sums), lambda first, last: sums[first:last].fill(0))
     steps, penalty = path_steps(settings.paths), penalties(settings)
-    height, width = grey.shape
-    middle = len(grid.low) // 2 * TALL
+    height, width = views[0].shape
+    middle = len(grid.low) // 2 * SIDE
     halves = (0, middle), (middle, height)
     states = {way: grid_path_state(steps, width, grid.most) for way in (1, -1)}
 
     def sweep(direction: int, rows: tuple[int, int]) -> None:
-        inputs = costs, grey, settings.p1, penalty, direction, *arrays, *rows, steps
+        inputs = costs, views[0], settings.p1, penalty, direction, *arrays, *rows, steps
         sweep_squares(*inputs, *states[direction], sums)
 
     # Two threads share one volume but never a row of squares of it.

@@ -9,16 +9,22 @@ from __future__ import annotations
 import numpy as np
 
 from slanted.images.census_kernels import Gradients, Words
-from slanted.matching.cost_kernels import BOX, DIVIDE_SHIFT, _pixel_costs
-from slanted.matching.search_grid import TALL, WIDE
-from slanted.matching.sgm_kernels import NEVER, Sums, _extend
+from slanted.matching.cost_kernels import BOX, BOX_SIDE, _divide
+from slanted.matching.lanes import (
+    LANES,
+    better_lanes,
+    extend_lanes,
+    first_lane,
+    least_lane,
+    most_lane,
+    pixel_cost_lanes,
+    second_lane,
+)
+from slanted.matching.search_grid import SIDE
+from slanted.matching.sgm_kernels import NEVER, Sums
 from slanted.matching.winner_kernels import (
     NONE,
-    _first_index,
     _has_rival,
-    _least,
-    _least_and_most,
-    _offset,
     _stands_out,
     _update_right,
 )
@@ -37,7 +43,6 @@ def square_costs(
     right_gradient: Gradients,
     census_weight: np.uint8,
     gradient_weight: np.uint8,
-    above: int,
     low: Ints,
     count: Ints,
     start: Starts,
@@ -51,8 +56,6 @@ def square_costs(
     ----------
     left_census, right_census, left_gradient, right_gradient, census_weight, gradient_weight
         As for `cost_rows`.
-    above
-        Costs are averaged over so many rows above and below a pixel, and over 5 columns.
     low, count, start
         `SearchGrid.arrays`.
     first, last
@@ -61,21 +64,20 @@ def square_costs(
         The volume of costs, output.
     """
     height, width = left_census.shape
-    seen, side = WIDE + 2 * BOX, 2 * above + 1
-    divide = np.uint32((1 << DIVIDE_SHIFT) // ((2 * BOX + 1) * side) + 1)
+    seen = SIDE + 2 * BOX
     for i in range(first, last):
-        top, bottom = i * TALL, min((i + 1) * TALL, height)
+        top, bottom = i * SIDE, min((i + 1) * SIDE, height)
         for j in range(count.shape[1]):
-            x0, layers = j * WIDE, int(count[i, j])
-            pixel_costs = np.empty((seen, layers), np.uint8)
-            ring = np.zeros((side, WIDE, layers), np.uint16)
-            total = np.zeros((WIDE, layers), np.uint16)
+            x0, layers = j * SIDE, int(count[i, j])
+            pixel_costs = np.empty(seen * layers, np.uint8)
+            ring = np.zeros((BOX_SIDE, SIDE, layers), np.uint16)
+            total = np.zeros((SIDE, layers), np.uint16)
             words, gradients = np.empty(seen + layers, np.uint64), np.empty(seen + layers, np.int16)
-            for y in range(top - above, bottom + above):
+            for y in range(top - BOX, bottom + BOX):
                 inside = min(max(y, 0), height - 1)
                 # A mirrored part of the right row, which a rising disparity walks forward.
                 for k in range(seen + layers):
-                    x = min(max(x0 + WIDE + BOX - 1 - k - low[i, j], 0), width - 1)
+                    x = min(max(x0 + SIDE + BOX - 1 - k - low[i, j], 0), width - 1)
                     words[k], gradients[k] = right_census[inside, x], right_gradient[inside, x]
                 for k in range(seen):
                     # Beyond the border the costs are those of the border's own pixel.
@@ -85,30 +87,44 @@ def square_costs(
                         words,
                         left_gradient[inside, x],
                         gradients,
-                        np.uint64(x0 + WIDE + BOX - 1 - x),
+                        np.uint64(x0 + SIDE + BOX - 1 - x),
                         census_weight,
                         gradient_weight,
                         pixel_costs,
-                        np.uint64(k),
+                        np.uint64(k * layers),
+                        layers // LANES,
                     )
-                _slide(pixel_costs, ring[(y - top + above) % side], total)
-                if y >= top + above:
-                    begin = start[i, j] + (y - above - top) * WIDE * layers
-                    _divide(total, divide, cost[begin : begin + WIDE * layers])
+                _slide(pixel_costs, layers, ring[(y - top + BOX) % BOX_SIDE], total)
+                if y >= top + BOX:
+                    begin = start[i, j] + (y - BOX - top) * SIDE * layers
+                    _divide(total, cost[begin : begin + SIDE * layers])
 
 
 @kernel
-def _divide(total: Sums, factor: np.uint32, mean: Bytes) -> None:
-    flat = total.reshape(-1)
-    for k in range(len(flat)):
-        mean[k] = np.uint8((np.uint32(flat[k]) * factor) >> DIVIDE_SHIFT)
+def _pixel_costs(
+    word: np.uint64,
+    words: Words,
+    gradient: np.int16,
+    gradients: Gradients,
+    start: np.uint64,
+    census_weight: np.uint8,
+    gradient_weight: np.uint8,
+    costs: Bytes,
+    cell: np.uint64,
+    parts: int,
+) -> None:
+    """Write the costs of a pixel; see `cost_kernels`."""
+    weights = census_weight, gradient_weight
+    for _ in range(parts):
+        pixel_cost_lanes(word, words, gradient, gradients, start, *weights, costs, cell)
+        start, cell = start + np.uint64(LANES), cell + np.uint64(LANES)
 
 
 @kernel
-def _slide(pixel_costs: Bytes, oldest: Sums, total: Sums) -> None:
+def _slide(pixel_costs: Bytes, count: int, oldest: Sums, total: Sums) -> None:
     """Replace the oldest row's horizontal sums by those of a new row, and update the total."""
-    flat, old, sums = pixel_costs.reshape(-1), oldest.reshape(-1), total.reshape(-1)
-    layers = np.uint64(pixel_costs.shape[1])
+    flat, old, sums = pixel_costs, oldest.reshape(-1), total.reshape(-1)
+    layers = np.uint64(count)
     for k in range(len(old)):
         a = np.uint64(k)
         b, c = a + layers, a + np.uint64(2) * layers
@@ -185,35 +201,35 @@ def sweep_squares(
     """
     height, width = grey.shape
     rows, size = ROWS_BACK, paths.shape[1]
-    flat, step = paths.reshape(-1), np.uint16(p1)
+    flat, step, part = paths.reshape(-1), np.uint16(p1), np.uint64(LANES)
     nowhere, moved = len(paths) - 2, len(paths) - 1
     for i in range(last - first):
         y = first + i if direction > 0 else last - 1 - i
         walked = y if direction > 0 else height - 1 - y
-        row = y // TALL
+        row = y // SIDE
         for j in range(count.shape[1]):
             column = j if direction > 0 else count.shape[1] - 1 - j
-            begin, end = column * WIDE, min((column + 1) * WIDE, width)
+            begin, stop = column * SIDE, min((column + 1) * SIDE, width)
             layers = int(count[row, column])
             # The cell of column 0, if the square reached so far.
-            cells = start[row, column] + ((y - row * TALL) * WIDE - begin) * layers
+            cells = start[row, column] + ((y - row * SIDE) * SIDE - begin) * layers
             for k in range(len(steps)):
                 back, aside = steps[k, 0], steps[k, 1]
                 aside = -direction if back == 0 else aside
                 yq = y - direction * back
                 here = (k * rows + walked % rows) * width
                 there = (k * rows + (walked - back) % rows) * width + aside
-                above = yq // TALL if 0 <= yq < height else -1
-                for n in range(end - begin):
-                    x = begin + n if direction > 0 else end - 1 - n
+                above = yq // SIDE if 0 <= yq < height else -1
+                for n in range(stop - begin):
+                    x = begin + n if direction > 0 else stop - 1 - n
                     xq = x + aside
                     slot, jump = nowhere, np.uint16(0)
                     if above >= 0 and 0 <= xq < width:
                         slot = there + x
                         jump = p2[abs(np.int64(grey[y, x]) - np.int64(grey[yq, xq]))]
                     place = slot * size
-                    if slot != nowhere and (above != row or xq < begin or xq >= end):
-                        beside = xq // WIDE
+                    if slot != nowhere and (above != row or xq < begin or xq >= stop):
+                        beside = xq // SIDE
                         shift = int(low[row, column]) - int(low[above, beside])
                         others = int(count[above, beside])
                         if shift != 0 or others != layers:
@@ -221,21 +237,38 @@ def sweep_squares(
                             place = moved * size
                     target = (here + x) * size
                     cell = np.uint64(cells + x * layers)
-                    least[here + x] = _extend(
-                        cost,
-                        cell,
-                        flat,
-                        np.uint64(place),
-                        np.uint64(target),
-                        least[slot],
-                        step,
-                        jump,
-                        sums,
-                        cell,
-                        np.uint64(layers),
-                    )
+                    floor, lowest = least[slot], np.uint16(NONE)
+                    highest, source = np.uint16(floor + jump), np.uint64(place)
+                    end = np.uint64(target)
+                    for _ in range(layers // LANES):
+                        value = extend_lanes(
+                            flat, source, end, floor, step, highest, cost, cell, sums
+                        )
+                        lowest = value if value < lowest else lowest
+                        source, end, cell = source + part, end + part, cell + part
+                    least[here + x] = lowest
                     # The slot may have had more disparities before.
                     flat[target + layers + 1] = NEVER
+
+
+@kernel(inline="always")
+def _best_two(sums: Sums, first: int, parts: int) -> tuple[int, int, int, int]:
+    """Return the least sum of a pixel, where it comes first, the runner up's and the largest."""
+    cell, least, most = np.uint64(first), np.uint16(NONE), np.uint16(0)
+    for part in range(parts):
+        place = cell + np.uint64(part * LANES)
+        least, most = min(least, least_lane(sums, place)), max(most, most_lane(sums, place))
+    winner = np.int64(0)
+    while True:
+        lane = first_lane(sums, cell + np.uint64(winner), least)
+        winner += np.int64(lane)
+        if lane < LANES:
+            break
+    second = np.uint16(NONE)
+    for part in range(parts):
+        place = cell + np.uint64(part * LANES)
+        second = min(second, second_lane(sums, place, np.uint16(winner - part * LANES)))
+    return np.int64(least), winner, np.int64(second), np.int64(most)
 
 
 @kernel
@@ -274,30 +307,38 @@ def square_winners(
     for y in range(first, last):
         best[:] = NONE
         layer[:] = lowest - 1
-        row = y // TALL
+        row = y // SIDE
         for x in range(width):
-            column = x // WIDE
+            column = x // SIDE
             layers, base = int(count[row, column]), int(low[row, column])
-            cell = start[row, column] + ((y - row * TALL) * WIDE + x - column * WIDE) * layers
-            pixel = sums[cell : cell + layers]
-            least, most = _least_and_most(pixel)
-            winner = _first_index(pixel, least)
-            second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
+            cell = start[row, column] + ((y - row * SIDE) * SIDE + x - column * SIDE) * layers
+            least, winner, second, most = _best_two(sums, cell, layers // LANES)
             begin, end = max(0, x - base - width + 1), min(layers, x - base + 1)
             alone = second == NONE
             clear = alone or (second > least and second * 100 >= least * (100 + uniqueness))
             if clear and least * 100 > contrast * second and contrast:
+                pixel = sums[cell : cell + layers]
                 clear = _stands_out(pixel, least, winner, begin, end, contrast)
             if clear and (second - least) * 100 < rival * (most - least):
-                clear = not _has_rival(pixel, least, winner, rival)
+                clear = not _has_rival(sums[cell : cell + layers], least, winner, rival)
             left[y, x] = winner + base
             confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
             if alone:
                 confidence[y, x] = 1.0
-            disparity[y, x] = winner + _offset(pixel, winner) + base
+            offset = 0.0
+            if 0 < winner < layers - 1:
+                before, after = np.int64(sums[cell + winner - 1]), np.int64(sums[cell + winner + 1])
+                bend = before + after - 2 * least
+                offset = (before - after) / (2.0 * bend) if bend > 0 else 0.0
+            disparity[y, x] = winner + offset + base
             unique[y, x] = clear
-            if begin < end:
-                place = width - 1 - x + base + begin
-                _update_right(pixel[begin:end], base + begin, best[place:], layer[place:])
+            place = width - 1 - x + base + begin
+            if begin == 0 and end == layers:
+                for k in range(0, layers, LANES):
+                    seen = np.uint64(place + k)
+                    better_lanes(sums, np.uint64(cell + k), best, layer, seen, np.int16(base + k))
+            elif begin < end:  # at the sides, where the right view ends
+                pixel = sums[cell + begin : cell + end]
+                _update_right(pixel, base + begin, best[place:], layer[place:])
         for x in range(width):
             right[y, x] = layer[width - 1 - x]

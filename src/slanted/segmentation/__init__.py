@@ -39,6 +39,7 @@ def segment(
     disparity: DisparityMap | None = None,
     ucm: Ucm | None = None,
     band_pixels: int | None = None,
+    thinned: int = 0,
 ) -> Ints:
     """Cut an image into segments.
 
@@ -55,6 +56,9 @@ def segment(
     band_pixels
         Size, in pixels, of the overlapping bands in which SLIC runs; by default it sees the whole
         image at once.
+    thinned
+        Iterations of SLIC that see every second pixel of every second row only, before the others;
+        not for the methods with UCM.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def segment(
     lab = lab_planes(image)
     if settings.method in ("slic", "slic+disparity"):
         known = None if settings.method == "slic" else _check_disparity(disparity, image)
-        return slic(lab, count, settings.slic, known, band_pixels)
+        return slic(lab, count, settings.slic, known, band_pixels, thinned)
     ucm = ucm or make_ucm(image, settings)
     if settings.method == "ucm":
         return _cut(ucm, settings, count)

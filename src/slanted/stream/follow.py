@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slanted.inference.pcbp import infer
 from slanted.matching import DisparityRange
 from slanted.matching.disparity_range import STEP, SUPPORT
 from slanted.matching.disparity_range import MARGIN as RANGE_MARGIN
@@ -21,12 +22,14 @@ from slanted.pipeline import explain
 from slanted.stages import FirstLook
 
 if TYPE_CHECKING:
+    from slanted.inference.outcome import Inference
+    from slanted.inference.pcbp import Start
+    from slanted.inference.terms import WholeImage
     from slanted.matching import Matches
     from slanted.result import Result
-    from slanted.settings import Settings
-    from slanted.stages import PairRun
+    from slanted.runtime.arrays import DisparityMap, Ints
+    from slanted.stages import InitialMatches, PairRun
     from slanted.stream.last_frame import LastFrame
-    from slanted.runtime.arrays import DisparityMap
 
 SAME = 4.0
 """A coarse match this close to the last frame's disparity, in pixels, or this share of it, tells
@@ -40,8 +43,11 @@ WIDER = 1.5
 """What is nearer than a range that was found is looked for up to this many times its end."""
 
 
-EVERY = 2
-"""Every second row is matched; what is between them follows."""
+FEW_PARTICLES, FEW_SWEEPS = 3, 3
+"""Particles and sweeps of the first inference: the local fit, the joint fit and the last frame's
+plane are what matters."""
+FULL_ITERATIONS = 3
+"""Iterations of SLIC that see all pixels."""
 
 
 class UnlikeError(Exception):
@@ -60,35 +66,40 @@ def follow(run: PairRun, last: LastFrame) -> Result:
         raise UnlikeError("its size is another")
     if run.calibration != last.calibration:
         raise UnlikeError("its cameras are others")
-    user = run.settings
-    straight = run.straightened(last.rectification)
-    run = replace(straight, settings=_quicker(user), previous_frame=last.surfaces)
+    run = run.straightened(last.rectification)
+    run = replace(run, previous_frame=last.surfaces, solve=_infer if run.tiled is None else None)
     with run.stage("first look"):
         coarse, before = _look(run, last), last.thinned(run.finer)
         _refuse_cut(coarse, before)
         searched = _grown(coarse, last.searched, run)
     expected, look = [coarse.winner, before], FirstLook(last.rectification, searched)
     is_ours = run.matching.method == "census" and run.tiled is None
-    find = partial(find_expected, expected=expected, every=EVERY) if is_ours else None
+    find = partial(find_expected, expected=expected) if is_ours else None
     matches = run.match(look, find)
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
         raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
-    return replace(explain(run, matches), settings=user)
+    return explain(run, matches, superpixels=_superpixels(run, matches))
 
 
-def _quicker(settings: Settings) -> Settings:
-    """Return the settings of the stages after matching for a frame whose planes are expected."""
-    slic = settings.segmentation.slic
-    slic = replace(slic, iterations=min(slic.iterations, SLIC_ITERATIONS))
-    segmentation = replace(settings.segmentation, slic=slic)
-    inference = settings.inference
-    if settings.refinement.rounds and settings.refinement.iterations:
-        inference = replace(inference, iterations=0)
-    return replace(settings, segmentation=segmentation, inference=inference)
+def _infer(terms: WholeImage, *, start: Start | None = None, **options: Any) -> Inference:
+    """Infer planes; at first with few particles, since planes of the last frame are among them."""
+    rules = terms.settings.inference
+    if start is None and terms.settings.refinement.rounds:
+        few = min(FEW_PARTICLES, rules.particles)
+        rules = replace(rules, particles=few, sweeps=min(FEW_SWEEPS, rules.sweeps))
+        terms = replace(terms, settings=replace(terms.settings, inference=rules))
+    return infer(terms, start=start, **options)
 
 
-SLIC_ITERATIONS = 4
+def _superpixels(run: PairRun, matches: InitialMatches) -> Ints:
+    """Return superpixels, most of whose iterations see a quarter of the pixels."""
+    rules = run.settings.segmentation
+    few = min(FULL_ITERATIONS, rules.slic.iterations)
+    slic = replace(rules.slic, iterations=few)
+    quick = replace(run.settings, segmentation=replace(rules, slic=slic))
+    thinned = rules.slic.iterations - few
+    return replace(run, settings=quick).segment(matches, thinned=thinned)
 
 
 def _look(run: PairRun, last: LastFrame) -> Matches:
