@@ -322,13 +322,18 @@ class PairRun:
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation
 
     def segment(
-        self, matches: InitialMatches, known: NDArray[np.int32] | None = None, thinned: int = 0
+        self,
+        matches: InitialMatches,
+        known: NDArray[np.int32] | None = None,
+        *,
+        coarsely: bool = False,
     ) -> NDArray[np.int32]:
         """Cut the left image into superpixels, (H, W), unless they are known.
 
-        So many iterations that are `thinned` come first; see `slanted.segmentation.segment`.
+        Coarse ones are cut at half the size, in a quarter of the time; refinement moves their
+        boundaries to where they belong.
         """
-        from slanted.segmentation import automatic_count, segment
+        from slanted.segmentation import automatic_count, segment, segment_coarsely
 
         if known is not None:
             return known
@@ -337,8 +342,9 @@ class PairRun:
             pixels = self.left.shape[0] * self.left.shape[1]
             rules = replace(rules, count=automatic_count(pixels * matches.finer**2))
         with self.stage("segmentation"):
-            bands = self.band_pixels
-            return segment(self.left, rules, matches.disparity, None, bands, thinned)
+            if coarsely:
+                return segment_coarsely(self.left, rules, matches.disparity)
+            return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
 
     def take_segments(self, segments: Any) -> NDArray[np.int32]:
         """Check the user's segments."""

@@ -39,7 +39,6 @@ def segment(
     disparity: DisparityMap | None = None,
     ucm: Ucm | None = None,
     band_pixels: int | None = None,
-    thinned: int = 0,
 ) -> Ints:
     """Cut an image into segments.
 
@@ -56,9 +55,6 @@ def segment(
     band_pixels
         Size, in pixels, of the overlapping bands in which SLIC runs; by default it sees the whole
         image at once.
-    thinned
-        Iterations of SLIC that see every second pixel of every second row only, before the others;
-        not for the methods with UCM.
 
     Returns
     -------
@@ -83,11 +79,41 @@ def segment(
     lab = lab_planes(image)
     if settings.method in ("slic", "slic+disparity"):
         known = None if settings.method == "slic" else _check_disparity(disparity, image)
-        return slic(lab, count, settings.slic, known, band_pixels, thinned)
+        return slic(lab, count, settings.slic, known, band_pixels)
     ucm = ucm or make_ucm(image, settings)
     if settings.method == "ucm":
         return _cut(ucm, settings, count)
     return _intersection(image, lab, ucm, settings)
+
+
+def segment_coarsely(image: Image, settings: SegmentationSettings, disparity: DisparityMap) -> Ints:
+    """Cut an image into segments as `segment` does, at half its size.
+
+    Boundaries lie between blocks of 2 × 2 pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slanted.settings import SegmentationSettings
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(95, 64, segments=24, seed=1)
+    >>> rules = SegmentationSettings(count=24)
+    >>> segment_coarsely(scene.left, rules, scene.disparity.astype(np.float32)).shape
+    (64, 95)
+    """
+    from dataclasses import replace
+
+    import numpy as np
+
+    from slanted.runtime.opencv import cv2
+
+    height, width = image.shape[:2]
+    count = number_of_segments(image, settings)
+    size = -(-width // 2), -(-height // 2)
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    rules = replace(settings, count=min(count, max(1, size[0] * size[1] // SMALLEST_MEAN)))
+    labels = segment(small, rules, np.ascontiguousarray(disparity[::2, ::2]))
+    return np.ascontiguousarray(labels.repeat(2, axis=0)[:height].repeat(2, axis=1)[:, :width])
 
 
 def _check_disparity(disparity: DisparityMap | None, image: Image) -> DisparityMap:

@@ -16,7 +16,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 BANDS = 4
 """Number of bands of rows that are summed separately, each by any thread."""
-FEWEST_THINNED = 4
-"""Side of the smallest cells, in pixels, that may be moved by every second pixel."""
 BAND_OVERLAP = 4
 """Rows of cells that a band sees beyond each of its ends."""
 SMALLEST_SHARE = 0.25
@@ -50,7 +47,6 @@ def slic(
     settings: SlicSettings,
     disparity: DisparityMap | None = None,
     band_pixels: int | None = None,
-    thinned: int = 0,
 ) -> Ints:
     """Cut an image into superpixels of similar colour, position and, if given, disparity plane.
 
@@ -68,9 +64,6 @@ def slic(
     band_pixels
         Size, in pixels, of bands that are assigned separately, with `BAND_OVERLAP` extra rows of
         cells at both ends: a cell's shape hardly depends on cells farther away.
-    thinned
-        Iterations that see only every second pixel of every second row, before the others. They
-        take a quarter of the time and move cells nearly as well.
 
     Returns
     -------
@@ -91,7 +84,6 @@ def slic(
             step,
             settings,
             None if disparity is None else np.ascontiguousarray(disparity[window]),
-            thinned,
         )
         inside = slice(rows[core.start] - window.start, rows[core.stop] - window.start)
         number = np.int32(seen.start * (len(columns) - 1))
@@ -120,19 +112,9 @@ def _assign_cells(
     step: float,
     settings: SlicSettings,
     disparity: DisparityMap | None,
-    thinned: int = 0,
 ) -> Ints:
     """Alternate between assigning pixels to cells and moving cells to their pixels."""
     label_image = _grid_cells(columns, rows)
-    if thinned and min(np.diff(columns).min(), np.diff(rows).min()) >= FEWEST_THINNED:
-        few = replace(settings, iterations=thinned)
-        every = np.s_[..., ::2, ::2]
-        known = None if disparity is None else np.ascontiguousarray(disparity[every])
-        grid = (columns + 1) // 2, (rows + 1) // 2
-        half = _assign_cells(np.ascontiguousarray(lab[every]), *grid, step / 2, few, known)
-        height, width = label_image.shape
-        label_image = np.repeat(np.repeat(half, 2, axis=0)[:height], 2, axis=1)[:, :width]
-        label_image = np.ascontiguousarray(label_image)
     cells = (len(columns) - 1) * (len(rows) - 1)
     centres = np.zeros((cells, 5), np.float32)
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity

@@ -13,22 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted.inference.pcbp import infer
+from slanted.inference.pcbp import Start, infer
 from slanted.matching import DisparityRange
 from slanted.matching.disparity_range import STEP, SUPPORT
 from slanted.matching.disparity_range import MARGIN as RANGE_MARGIN
 from slanted.matching.guided_sgm import find_expected, match_coarsely
+from slanted.model.planes import lowest_disparity
+from slanted.model.potentials import disparity_rows
 from slanted.pipeline import explain
+from slanted.runtime.threads import share_rows
 from slanted.stages import FirstLook
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Inference
-    from slanted.inference.pcbp import Start
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.inference.terms import WholeImage
     from slanted.matching import Matches
     from slanted.result import Result
-    from slanted.runtime.arrays import DisparityMap, Ints
-    from slanted.stages import InitialMatches, PairRun
+    from slanted.runtime.arrays import DisparityMap
+    from slanted.stages import PairRun
     from slanted.stream.last_frame import LastFrame
 
 SAME = 4.0
@@ -43,11 +46,11 @@ WIDER = 1.5
 """What is nearer than a range that was found is looked for up to this many times its end."""
 
 
-FEW_PARTICLES, FEW_SWEEPS = 3, 3
-"""Particles and sweeps of the first inference: the local fit, the joint fit and the last frame's
-plane are what matters."""
-FULL_ITERATIONS = 3
-"""Iterations of SLIC that see all pixels."""
+CLEARLY = 2.0
+"""A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
+too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
+LAST_PLANES = 2
+"""Planes of the last frame that a segment may start with."""
 
 
 class UnlikeError(Exception):
@@ -79,27 +82,34 @@ def follow(run: PairRun, last: LastFrame) -> Result:
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
         raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
-    return explain(run, matches, superpixels=_superpixels(run, matches))
+    coarsely = run.settings.refinement.rounds > 0
+    return explain(run, matches, superpixels=run.segment(matches, coarsely=coarsely))
 
 
-def _infer(terms: WholeImage, *, start: Start | None = None, **options: Any) -> Inference:
-    """Infer planes; at first with few particles, since planes of the last frame are among them."""
-    rules = terms.settings.inference
+def _infer(
+    terms: WholeImage,
+    *,
+    start: Start | None = None,
+    previous_frame: PreviousFrame,
+    **options: Any,
+) -> Inference:
+    """Infer planes; the first ones are fits to matches or planes of the last frame, not inferred."""
     if start is None and terms.settings.refinement.rounds:
-        few = min(FEW_PARTICLES, rules.particles)
-        rules = replace(rules, particles=few, sweeps=min(FEW_SWEEPS, rules.sweeps))
-        terms = replace(terms, settings=replace(terms.settings, inference=rules))
-    return infer(terms, start=start, **options)
+        start = _first_planes(terms, previous_frame)
+    return infer(terms, start=start, previous_frame=previous_frame, **options)
 
 
-def _superpixels(run: PairRun, matches: InitialMatches) -> Ints:
-    """Return superpixels, most of whose iterations see a quarter of the pixels."""
-    rules = run.settings.segmentation
-    few = min(FULL_ITERATIONS, rules.slic.iterations)
-    slic = replace(rules.slic, iterations=few)
-    quick = replace(run.settings, segmentation=replace(rules, slic=slic))
-    thinned = rules.slic.iterations - few
-    return replace(run, settings=quick).segment(matches, thinned=thinned)
+def _first_planes(terms: WholeImage, last: PreviousFrame) -> Start:
+    """Return the cheapest planes: of the local fit and those of the last frame."""
+    floor = np.array([0, 0, lowest_disparity(terms.settings)])
+    local, matches = terms.local_planes(), terms.observations.segments
+    before = last.at(terms.regions, LAST_PLANES, local[:, None].repeat(LAST_PLANES, 1) + floor)
+    planes = np.concatenate([before - floor, local[:, None]], axis=1)
+    K = terms.settings.model.truncation
+    costs = share_rows(len(planes), lambda *some: disparity_rows(matches, planes, K, *some))
+    costs[:, -1] *= CLEARLY
+    chosen = planes[np.arange(len(planes)), np.argmin(costs, axis=1)]
+    return Start(chosen + floor, terms.noise(local), 0, 0)
 
 
 def _look(run: PairRun, last: LastFrame) -> Matches:

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slanted.errors import FileError
 from slanted.inference.previous_frame import PreviousFrame
+from slanted.io.arrays import StoredArrays
+from slanted.io.names import ARRAYS, RECORD
+from slanted.matching import DisparityRange
+from slanted.matching.rectification import RectificationCheck
 from slanted.matching.search_grid import THIN
+from slanted.output.result_data import EXPECTED, read_record, read_segments
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from slanted.io import Calibration
-    from slanted.matching import DisparityRange
-    from slanted.matching.rectification import RectificationCheck
     from slanted.output.result_fields import ResultData
     from slanted.runtime.arrays import DisparityMap
 
@@ -40,8 +46,39 @@ class LastFrame:
             return None
         regions = result.regions
         surfaces = PreviousFrame(regions.label_image, regions.centre, result.inference.planes)
-        matched = float(np.isfinite(result.matched).mean())
+        # In percent, as on disk: a batch that is resumed must do the same.
+        matched = 100 * float(np.isfinite(result.matched).mean()) / 100
         return cls(surfaces, result.searched, result.rectification, matched, result.calibration)
+
+    @classmethod
+    def load(cls, folder: Path) -> LastFrame | None:
+        """Return what is kept of a result on disk, as `of` does, but read nothing else of it.
+
+        Raises
+        ------
+        slanted.errors.FileError
+            If the folder holds no result.
+        """
+        record = read_record(folder / RECORD)
+        with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
+            labels = read_segments(stored)
+            count = int(labels.max()) + 1
+            centres, planes = (
+                stored.read(name, "f", (count, columns), columns * count)
+                for name, columns in (("centres", 2), ("planes", 3))
+            )
+        try:
+            searched, check = record["searched"], record["rectification"]
+            return None if searched is None else cls(
+                PreviousFrame(labels, centres, planes),
+                DisparityRange(int(searched["low"]), int(searched["high"])),
+                None if check is None else RectificationCheck.from_record(check),
+                float(record["matched_percent"]) / 100,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(
+                folder, f"expected a result of slanted, but its parts do not fit ({error})"
+            ) from error
 
     @property
     def shape(self) -> tuple[int, ...]:
