@@ -46,7 +46,7 @@ WIDER = 1.5
 """What is nearer than a range that was found is looked for up to this many times its end."""
 
 
-CLEARLY = 2.0
+CLEARLY = 4.0
 """A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
 too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
 LAST_PLANES = 2
