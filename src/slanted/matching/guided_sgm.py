@@ -46,23 +46,37 @@ COARSE_SPECKLE = 20
 
 
 def match_coarsely(
-    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
+    left: Bytes,
+    right: Bytes,
+    searched: DisparityRange,
+    settings: MatchingSettings,
+    times: int = 1,
 ) -> Matches:
-    """Match an 8-bit pair at every `THIN`-th pixel of every `THIN`-th row, quickly.
+    """Match an 8-bit pair quickly, to know where to search.
 
-    Disparities are those of the whole image. It tells where to search in a `SearchGrid`.
+    Parameters
+    ----------
+    left, right, searched, settings
+        As for `slanted.matching.census_sgm.match`.
+    times
+        How many times the pair will be enlarged to be matched.
+
+    Returns
+    -------
+    matches
+        At every `THIN`-th pixel of every `THIN`-th row of the enlarged pair, with its disparities.
     """
     height, width = left.shape[:2]
-    size = -(-width // THIN), -(-height // THIN)
+    size = -(-width * times // THIN), -(-height * times // THIN)
     small = [
         cv2.resize(as_grey(view), size, interpolation=cv2.INTER_AREA) for view in (left, right)
     ]
     census = replace(settings.census, smoothing=0.0)
     rules = replace(settings, speckle_size=COARSE_SPECKLE, census=census)
-    low, high = math.floor(searched.low / THIN), math.ceil(searched.high / THIN)
+    low, high = math.floor(searched.low * times / THIN), math.ceil(searched.high * times / THIN)
     found = match(small[0], small[1], DisparityRange(low, max(high, low + 1)), rules)
     assert found.winner is not None
-    scale = np.float32(width / size[0])
+    scale = np.float32(width * times / size[0])
     return replace(found, disparity=found.disparity * scale, winner=found.winner * scale)
 
 

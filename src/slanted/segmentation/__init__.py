@@ -29,6 +29,8 @@ TINY_SHARE = 0.125
 """Share of the mean segment size below which pieces of the intersection join a neighbour."""
 ROUNDS = 4
 """Most attempts to find the number of SLIC cells whose intersection has the number asked for."""
+COARSE_ITERATIONS = 5
+"""Most iterations of SLIC for coarse segments: cells of fewer pixels settle sooner."""
 TOLERANCE = 0.05
 """Relative error of the number of segments that ends the attempts."""
 
@@ -111,7 +113,9 @@ def segment_coarsely(image: Image, settings: SegmentationSettings, disparity: Di
     count = number_of_segments(image, settings)
     size = -(-width // 2), -(-height // 2)
     small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    rules = replace(settings, count=min(count, max(1, size[0] * size[1] // SMALLEST_MEAN)))
+    slic = replace(settings.slic, iterations=min(settings.slic.iterations, COARSE_ITERATIONS))
+    fewest = min(count, max(1, size[0] * size[1] // SMALLEST_MEAN))
+    rules = replace(settings, count=fewest, slic=slic)
     labels = segment(small, rules, np.ascontiguousarray(disparity[::2, ::2]))
     return np.ascontiguousarray(labels.repeat(2, axis=0)[:height].repeat(2, axis=1)[:, :width])
 

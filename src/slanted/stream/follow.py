@@ -7,7 +7,7 @@ new is found as well. Planes of the last frame are among the particles of the so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from slanted.inference.pcbp import Start, infer
 from slanted.matching import DisparityRange
-from slanted.matching.disparity_range import STEP, SUPPORT
-from slanted.matching.disparity_range import MARGIN as RANGE_MARGIN
+from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT
 from slanted.matching.guided_sgm import find_expected, match_coarsely
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import disparity_rows
@@ -29,23 +28,21 @@ if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
     from slanted.inference.terms import WholeImage
     from slanted.matching import Matches
+    from slanted.matching.finer import Find
     from slanted.result import Result
     from slanted.runtime.arrays import DisparityMap
     from slanted.stages import PairRun
     from slanted.stream.last_frame import LastFrame
 
-SAME = 4.0
-"""A coarse match this close to the last frame's disparity, in pixels, or this share of it, tells
+SAME, SAME_SHARE = 4.0, 0.15
+"""A coarse match this close to the last frame's disparity, in pixels or as a share of it, tells
 nothing new."""
-SAME_SHARE = 0.15
 CUT = 0.5
 """Share of coarse matches that tell something new from which on a frame follows nothing."""
 FALLEN = 0.75
 """A frame with fewer matches than this share of the last frame's is not trusted."""
 WIDER = 1.5
 """What is nearer than a range that was found is looked for up to this many times its end."""
-
-
 CLEARLY = 4.0
 """A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
 too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
@@ -75,15 +72,26 @@ def follow(run: PairRun, last: LastFrame) -> Result:
         coarse, before = _look(run, last), last.thinned(run.finer)
         _refuse_cut(coarse, before)
         searched = _grown(coarse, last.searched, run)
-    expected, look = [coarse.winner, before], FirstLook(last.rectification, searched)
-    is_ours = run.matching.method == "census" and run.tiled is None
-    find = partial(find_expected, expected=expected) if is_ours else None
-    matches = run.match(look, find)
+    look = FirstLook(last.rectification, searched)
+    matches = run.match(look, _search(run, coarse, before))
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
         raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
-    coarsely = run.settings.refinement.rounds > 0
-    return explain(run, matches, superpixels=run.segment(matches, coarsely=coarsely))
+    return explain(run, matches, superpixels=run.segment(matches, coarsely=_may_be_coarse(run)))
+
+
+def _search(run: PairRun, coarse: Matches, before: DisparityMap) -> Find | None:
+    """Return a search of what is expected; None for matchers that know whole ranges only."""
+    if run.matching.method != "census" or run.tiled is not None:
+        return None
+    assert coarse.winner is not None
+    return partial(find_expected, expected=[coarse.winner, before])
+
+
+def _may_be_coarse(run: PairRun) -> bool:
+    """Return whether refinement will move the boundaries of superpixels of half the size."""
+    is_slic = run.settings.segmentation.method in ("slic", "slic+disparity")
+    return is_slic and run.tiled is None and run.settings.refinement.rounds > 0
 
 
 def _infer(
@@ -93,7 +101,7 @@ def _infer(
     previous_frame: PreviousFrame,
     **options: Any,
 ) -> Inference:
-    """Infer planes; the first ones are fits to matches or planes of the last frame, not inferred."""
+    """Infer planes; the first ones are chosen, not inferred."""
     if start is None and terms.settings.refinement.rounds:
         start = _first_planes(terms, previous_frame)
     return infer(terms, start=start, previous_frame=previous_frame, **options)
@@ -114,19 +122,15 @@ def _first_planes(terms: WholeImage, last: PreviousFrame) -> Start:
 
 def _look(run: PairRun, last: LastFrame) -> Matches:
     """Match a frame coarsely, in a range that is wider than the last frame's if it was found."""
-    low, high, times = last.searched.low, last.searched.high, run.finer
+    searched = last.searched
     if run.settings.matching.max_disparity is None:
-        high = min(low + round(WIDER * (high - low)), run.left.shape[1])
-    views = run.grey
-    if times > 1:
-        from slanted.runtime.opencv import cv2
-
-        size = views[0].shape[1] * times, views[0].shape[0] * times
-        views = tuple(cv2.resize(v, size, interpolation=cv2.INTER_LINEAR) for v in views)
-    return match_coarsely(*views, DisparityRange(low * times, high * times), run.matching)
+        wide = searched.low + round(WIDER * len(searched))
+        searched = DisparityRange(searched.low, min(wide, run.left.shape[1]))
+    return match_coarsely(*run.grey, searched, run.matching, run.finer)
 
 
 def _refuse_cut(coarse: Matches, before: DisparityMap) -> None:
+    """Raise an error if most coarse matches are far from what the last frame expects."""
     known = np.isfinite(coarse.disparity)
     away = np.abs(coarse.disparity - before)[known]
     new = float(np.mean(away > np.maximum(SAME, SAME_SHARE * before[known]))) if away.size else 1.0
@@ -143,5 +147,5 @@ def _grown(coarse: Matches, searched: DisparityRange, run: PairRun) -> Disparity
     reach = float(known[-needed]) / run.finer + 1 - searched.low
     if reach <= len(searched):
         return searched
-    count = int(np.ceil(reach * RANGE_MARGIN / STEP)) * STEP
+    count = int(np.ceil(reach * MARGIN / STEP)) * STEP
     return DisparityRange(searched.low, min(searched.low + count, run.left.shape[1]))
