@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slanted.images.colour import as_8_bit, as_grey
 from slanted.matching import DisparityRange, Matches
-from slanted.matching.census_sgm import clean_up, grey_view, match
+from slanted.matching.census_sgm import clean_up, grey_view
 from slanted.matching.noise import follow_noise
 from slanted.matching.out_of_view import drop_impossible
-from slanted.matching.search_grid import SIDE, STEP, THIN, expected_grid
+from slanted.matching.search_grid import SIDE, STEP, THIN, expected_grid, whole_grid
 from slanted.matching.search_grid_kernels import (
     grid_path_state,
     square_costs,
@@ -57,7 +57,7 @@ def match_coarsely(
     Parameters
     ----------
     left, right, searched, settings
-        As for `slanted.matching.census_sgm.match`.
+        As for `match_expected`.
     times
         How many times the pair will be enlarged to be matched.
 
@@ -74,7 +74,8 @@ def match_coarsely(
     census = replace(settings.census, smoothing=0.0)
     rules = replace(settings, speckle_size=COARSE_SPECKLE, census=census)
     low, high = math.floor(searched.low * times / THIN), math.ceil(searched.high * times / THIN)
-    found = match(small[0], small[1], DisparityRange(low, max(high, low + 1)), rules)
+    coarse = DisparityRange(low, max(high, low + 1))
+    found = match_expected(small[0], small[1], whole_grid(small[0].shape, coarse), coarse, rules)
     assert found.winner is not None
     scale = np.float32(width * times / size[0])
     return replace(found, disparity=found.disparity * scale, winner=found.winner * scale)
@@ -149,6 +150,18 @@ def match_expected(
     return Matches(disparity, confidence, winner, agrees, margin)
 
 
+def _mirrored(view: NDArray[Any], before: int, after: int) -> NDArray[Any]:
+    """Return the mirrored rows of a view, which a rising disparity walks forward.
+
+    Their ends are repeated as far as any square searches.
+    """
+    height, width = view.shape
+    rows = np.empty((height, before + width + after), view.dtype)
+    rows[:, before : before + width] = view[:, ::-1]
+    rows[:, :before], rows[:, before + width :] = view[:, -1:], view[:, :1]
+    return rows
+
+
 def _sum_paths(
     views: tuple[Bytes, Bytes],
     grid: SearchGrid,
@@ -157,7 +170,10 @@ def _sum_paths(
 ) -> None:
     """Write the sums of the costs along all paths; see `slanted.matching.sgm_paths.sum_paths`."""
     arrays = grid.arrays()
-    words, weights = cost_inputs(*views, settings)
+    (left, right, *gradients), weights = cost_inputs(*views, settings)
+    before, after = max(0, -int(grid.low.min())) + SIDE, grid.reach + SIDE
+    right, gradient = (_mirrored(each, before, after) for each in (right, gradients[1]))
+    words = left, right, gradients[0], gradient, before
     costs = np.empty(grid.cells, np.uint8)
     share(len(grid.low), bind(square_costs, (*words, *weights, *arrays), costs))
     share(len(sums), lambda first, last: sums[first:last].fill(0))

@@ -57,6 +57,11 @@ class SearchGrid:
         """The largest number of disparities of a square."""
         return int(self.count.max())
 
+    @property
+    def reach(self) -> int:
+        """How far beyond 0 the largest disparity of a square is."""
+        return max(0, int((self.low + self.count).max()))
+
     def arrays(self) -> tuple[Ints, Ints, Starts]:
         """Return what the kernels take."""
         return self.low, self.count, self.start

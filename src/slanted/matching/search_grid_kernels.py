@@ -41,6 +41,7 @@ def square_costs(
     right_census: Words,
     left_gradient: Gradients,
     right_gradient: Gradients,
+    before: int,
     census_weight: np.uint8,
     gradient_weight: np.uint8,
     low: Ints,
@@ -54,7 +55,13 @@ def square_costs(
 
     Parameters
     ----------
-    left_census, right_census, left_gradient, right_gradient, census_weight, gradient_weight
+    left_census, left_gradient
+        (H, W) census words and capped x-gradients.
+    right_census, right_gradient
+        Those of the right view, mirrored, with its ends repeated.
+    before
+        How often the first column of the mirrored view is repeated.
+    census_weight, gradient_weight
         As for `cost_rows`.
     low, count, start
         `SearchGrid.arrays`.
@@ -72,13 +79,9 @@ def square_costs(
             pixel_costs = np.empty(seen * layers, np.uint8)
             ring = np.zeros((BOX_SIDE, SIDE, layers), np.uint16)
             total = np.zeros((SIDE, layers), np.uint16)
-            words, gradients = np.empty(seen + layers, np.uint64), np.empty(seen + layers, np.int16)
             for y in range(top - BOX, bottom + BOX):
                 inside = min(max(y, 0), height - 1)
-                # A mirrored part of the right row, which a rising disparity walks forward.
-                for k in range(seen + layers):
-                    x = min(max(x0 + SIDE + BOX - 1 - k - low[i, j], 0), width - 1)
-                    words[k], gradients[k] = right_census[inside, x], right_gradient[inside, x]
+                words, gradients = right_census[inside], right_gradient[inside]
                 for k in range(seen):
                     # Beyond the border the costs are those of the border's own pixel.
                     x = min(max(x0 - BOX + k, 0), width - 1)
@@ -87,7 +90,7 @@ def square_costs(
                         words,
                         left_gradient[inside, x],
                         gradients,
-                        np.uint64(x0 + SIDE + BOX - 1 - x),
+                        np.uint64(before + width - 1 - x + low[i, j]),
                         census_weight,
                         gradient_weight,
                         pixel_costs,
@@ -157,10 +160,13 @@ def grid_path_state(steps: Starts, width: int, most: int) -> tuple[Sums, Sums]:
 def _rebase(
     paths: Sums, source: int, layers: int, target: int, shift: int, wanted: int
 ) -> None:
-    """Copy the costs of a path to a slot whose first disparity is higher by `shift`."""
+    """Copy the costs of a path to a slot whose first disparity is higher by `shift`.
+
+    The disparities next to those of the slot are wanted too: a step of one leads from them.
+    """
     for k in range(wanted + 2):
         paths[target + k] = NEVER
-    for k in range(max(0, -shift), min(wanted, layers - shift)):
+    for k in range(max(-1, -shift), min(wanted + 1, layers - shift)):
         paths[target + 1 + k] = paths[source + 1 + k + shift]
 
 

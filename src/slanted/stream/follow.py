@@ -46,6 +46,9 @@ WIDER = 1.5
 CLEARLY = 4.0
 """A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
 too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
+FEWEST = 4
+"""There are two particles and two sweeps fewer than for a single pair, but at least so many: the
+last frame's planes were inferred already."""
 LAST_PLANES = 2
 """Planes of the last frame that a segment may start with."""
 
@@ -101,9 +104,17 @@ def _infer(
     previous_frame: PreviousFrame,
     **options: Any,
 ) -> Inference:
-    """Infer planes; the first ones are chosen, not inferred."""
+    """Infer planes; the first ones are chosen, not inferred, and the last ones need less."""
     if start is None and terms.settings.refinement.rounds:
         start = _first_planes(terms, previous_frame)
+    rules = terms.settings.inference
+    rules = replace(
+        rules,
+        particles=min(rules.particles, max(FEWEST, rules.particles - 2)),
+        sweeps=min(rules.sweeps, max(FEWEST, rules.sweeps - 2)),
+        check_every=min(rules.check_every, max(FEWEST, rules.check_every - 2)),
+    )
+    terms = replace(terms, settings=replace(terms.settings, inference=rules))
     return infer(terms, start=start, previous_frame=previous_frame, **options)
 
 
