@@ -60,11 +60,11 @@ def speed(arguments: Any) -> list[dict[str, Any]]:
     rows = []
     for preset in ("default", "fast"):
         for scale in (1.0, 0.5):
-            found = [
-                turns(sliding(frame, arguments.frames, scale), preset, matching(scale))
-                for frame in frames_of("kitti2015", arguments.split, arguments.repeats)
-            ]
-            rows.append({"preset": preset, "scale": scale, **summary(sum(found, []))})
+            found: list[dict[str, Any]] = []
+            for frame in frames_of("kitti2015", arguments.split, arguments.repeats):
+                pairs = sliding(frame, arguments.frames, scale)
+                found += turns(pairs, preset, matching(scale))
+            rows.append({"preset": preset, "scale": scale, **summary(found)})
     return rows
 
 
@@ -77,11 +77,10 @@ def errors(arguments: Any) -> list[dict[str, Any]]:
     """Return times and errors of pans and zooms."""
     rows = []
     for name, moved in (("pan", pan), ("zoom", zoom)):
-        found = [
-            turns(moved(frame, arguments.frames), "default", {})
-            for frame in frames_of("kitti2015", arguments.split, arguments.limit)
-        ]
-        rows.append({"video": name, **summary(sum(found, []))})
+        found: list[dict[str, Any]] = []
+        for frame in frames_of("kitti2015", arguments.split, arguments.limit):
+            found += turns(moved(frame, arguments.frames), "default", {})
+        rows.append({"video": name, **summary(found)})
     return rows
 
 
@@ -153,11 +152,19 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         for name in names
     }
     ratios = {
-        f"ratio_{what}": statistics.median(row[f"stream_{what}"] / row[f"alone_{what}"] for row in rows)
+        f"ratio_{what}": statistics.median(
+            row[f"stream_{what}"] / row[f"alone_{what}"] for row in rows
+        )
         for what in ("seconds", "processor")
     }
     rate = {"frames_a_second": 1 / found["stream_seconds"]}
-    return {"frames": len(rows), "fresh": sum(row["fresh"] for row in rows), **found, **ratios, **rate}
+    return {
+        "frames": len(rows),
+        "fresh": sum(row["fresh"] for row in rows),
+        **found,
+        **ratios,
+        **rate,
+    }
 
 
 def sliding(frame: Frame, count: int, scale: float) -> Iterator[Pair]:

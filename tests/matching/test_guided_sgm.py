@@ -1,11 +1,11 @@
 """Squares that search disparities of their own: kernels against twins, and the whole matcher."""
 
-import naive_matching
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_matching
 from slanted.matching import DisparityRange, census_sgm, guided_sgm, lanes, plain_lanes
 from slanted.matching.guided_sgm import _mirrored, match_coarsely, match_expected
 from slanted.matching.search_grid import SIDE, STEP, SearchGrid, expected_grid, whole_grid

@@ -23,10 +23,8 @@ def video():
 @pytest.fixture(scope="module")
 def followed(video):
     """The results and the states of a stream."""
-    stream, kept = slanted.Stream(max_disparity=48), []
-    for frame in video:
-        kept.append((stream(frame.left, frame.right), stream.state))
-    return kept
+    stream = slanted.Stream(max_disparity=48)
+    return [(stream(frame.left, frame.right), stream.state) for frame in video]
 
 
 def wrong(result, frame):
@@ -188,11 +186,11 @@ def test_frames_that_come_while_it_works_are_dropped(monkeypatch):
 
 
 def test_a_rate_is_held_on_average(monkeypatch):
-    stream, taken = pace(monkeypatch, 0.001, rate=10)
+    _, taken = pace(monkeypatch, 0.001, rate=10)
     kept = taken([k / 30 for k in range(300)])
     assert len(kept) == 100
     assert min(np.diff(kept)) > 0.06
-    stream, taken = pace(monkeypatch, 0.001, rate=10)
+    _, taken = pace(monkeypatch, 0.001, rate=10)
     assert taken([0, 5, 5.05, 5.1001, 5.15]) == [0, 5, 5.1001]
 
 

@@ -160,7 +160,9 @@ def second_lane(_: Any, sums: Any, cell: Any, winner: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def better_lanes(_: Any, sums: Any, cell: Any, best: Any, layer: Any, place: Any, first: Any) -> Any:
+def better_lanes(
+    _: Any, sums: Any, cell: Any, best: Any, layer: Any, place: Any, first: Any
+) -> Any:
     """Write lanes of sums that are below the best so far, and their disparities from `first` on."""
 
     def generate(*given: Any) -> Any:
@@ -200,19 +202,9 @@ def pixel_cost_lanes(
         return None
 
     byte, place = types.uint8, types.uint64
-    signature = types.void(
-        place, words, types.int16, gradients, place, byte, byte, costs, place
-    )
+    signature = types.void(place, words, types.int16, gradients, place, byte, byte, costs, place)
     return signature, generate
 
 
 if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
-    from slanted.matching.plain_lanes import (  # noqa: F811
-        better_lanes,
-        extend_lanes,
-        first_lane,
-        least_lane,
-        most_lane,
-        pixel_cost_lanes,
-        second_lane,
-    )
+    pass

@@ -130,9 +130,7 @@ def _rounded(count: Any) -> Any:
     return -(-count // STEP) * STEP
 
 
-def _ends(
-    expected: DisparityMap, squares: tuple[int, ...]
-) -> tuple[DisparityMap, DisparityMap]:
+def _ends(expected: DisparityMap, squares: tuple[int, ...]) -> tuple[DisparityMap, DisparityMap]:
     """Return the least and the largest of what is known about each square; ±inf if nothing is."""
     (rows, columns), side = squares, SIDE // THIN
     height, width = min(expected.shape[0], rows * side), min(expected.shape[1], columns * side)

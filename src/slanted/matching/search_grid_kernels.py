@@ -157,9 +157,7 @@ def grid_path_state(steps: Starts, width: int, most: int) -> tuple[Sums, Sums]:
 
 
 @kernel
-def _rebase(
-    paths: Sums, source: int, layers: int, target: int, shift: int, wanted: int
-) -> None:
+def _rebase(paths: Sums, source: int, layers: int, target: int, shift: int, wanted: int) -> None:
     """Copy the costs of a path to a slot whose first disparity is higher by `shift`.
 
     The disparities next to those of the slot are wanted too: a step of one leads from them.
@@ -274,7 +272,8 @@ def _best_two(sums: Sums, first: int, parts: int) -> tuple[int, int, int, int]:
     for part in range(parts):
         place = cell + np.uint64(part * LANES)
         second = min(second, second_lane(sums, place, np.uint16(winner - part * LANES)))
-    return np.int64(least), winner, np.int64(second), np.int64(most)
+    # Signed: differences of these may be negative.
+    return np.int64(least), winner, np.int64(second), np.int64(most)  # type: ignore[return-value]
 
 
 @kernel

@@ -69,11 +69,15 @@ class LastFrame:
             )
         try:
             searched, check = record["searched"], record["rectification"]
-            return None if searched is None else cls(
-                PreviousFrame(labels, centres, planes),
-                DisparityRange(int(searched["low"]), int(searched["high"])),
-                None if check is None else RectificationCheck.from_record(check),
-                float(record["matched_percent"]) / 100,
+            return (
+                None
+                if searched is None
+                else cls(
+                    PreviousFrame(labels, centres, planes),
+                    DisparityRange(int(searched["low"]), int(searched["high"])),
+                    None if check is None else RectificationCheck.from_record(check),
+                    float(record["matched_percent"]) / 100,
+                )
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FileError(
