@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_matching
-from slanted.matching import DisparityRange, census_sgm, guided_sgm, lanes, plain_lanes
+from slanted.matching import DisparityRange, census_sgm, guided_sgm
+from slanted.matching import lane_kernels as lanes
+from slanted.matching import plain_lane_kernels as plain_lanes
 from slanted.matching.guided_sgm import _mirrored, match_coarsely, match_expected
 from slanted.matching.search_grid import SIDE, STEP, SearchGrid, expected_grid, whole_grid
 from slanted.matching.search_grid_kernels import (

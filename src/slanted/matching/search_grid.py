@@ -24,7 +24,7 @@ THIN = 4
 """What is expected is told at every fourth pixel of every fourth row. A square takes it from half a
 square more on each side: what moves by less between two frames stays inside."""
 STEP = 16
-"""The numbers of disparities are multiples of this, for `slanted.matching.lanes`."""
+"""The numbers of disparities are multiples of this, for `slanted.matching.lane_kernels`."""
 
 
 @dataclass(frozen=True, eq=False)

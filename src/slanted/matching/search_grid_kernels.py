@@ -10,7 +10,7 @@ import numpy as np
 
 from slanted.images.census_kernels import Gradients, Words
 from slanted.matching.cost_kernels import BOX, BOX_SIDE, _divide
-from slanted.matching.lanes import (
+from slanted.matching.lane_kernels import (
     LANES,
     better_lanes,
     extend_lanes,
