@@ -1,4 +1,4 @@
-"""The functions of `slanted.matching.lane_kernels` without a compiler, for debuggers and coverage."""
+"""The functions of `slanted.matching.lane_kernels` without a compiler, for coverage."""
 
 from __future__ import annotations
 
