@@ -207,4 +207,12 @@ def pixel_cost_lanes(
 
 
 if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
-    pass
+    from slanted.matching import plain_lane_kernels as plain
+
+    better_lanes = plain.better_lanes
+    extend_lanes = plain.extend_lanes
+    first_lane = plain.first_lane
+    least_lane = plain.least_lane
+    most_lane = plain.most_lane
+    pixel_cost_lanes = plain.pixel_cost_lanes
+    second_lane = plain.second_lane
