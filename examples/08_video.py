@@ -1,6 +1,6 @@
-"""A video: the planes of each frame are further proposals for the next.
+"""A video whose frames are estimated as single pairs, with planes of the last one as proposals.
 
-On the command line this is `slanted batch FOLDER -o out --sequence`.
+15_stream.py does the same more quickly.
 """
 
 import slanted

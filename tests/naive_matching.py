@@ -191,3 +191,35 @@ def without_strays(disparity, share, step=2.0):
             for place in pixels:
                 out[place] = np.nan
     return out
+
+
+def grid_sums(cost, grey, p1, p2, paths, low, count, side):
+    """S(p, d) where a square searches disparities of its own: path by path, by disparity.
+
+    `cost` is (H, W, D) of all disparities from 0 on; sums of what is not searched are missing.
+    """
+    height, width, _ = cost.shape
+
+    def searched(y, x):
+        first = int(low[y // side, x // side])
+        return range(first, first + int(count[y // side, x // side]))
+
+    total = {(y, x): dict.fromkeys(searched(y, x), 0) for y, x in np.ndindex(height, width)}
+    for dy, dx in DIRECTIONS[paths]:
+        path = {}
+        for y in range(height)[:: -1 if dy < 0 else 1]:
+            for x in range(width)[:: -1 if dx < 0 else 1]:
+                q = path.get((y - dy, x - dx))
+                here = {d: int(cost[y, x, d]) for d in searched(y, x)}
+                if q is not None:
+                    least = min(q.values())
+                    step = abs(int(grey[y, x]) - int(grey[y - dy, x - dx]))
+                    for d in here:
+                        ways = [least + int(p2[step])]
+                        ways += [q[d]] if d in q else []
+                        ways += [q[e] + p1 for e in (d - 1, d + 1) if e in q]
+                        here[d] += min(ways) - least
+                path[y, x] = here
+                for d, value in here.items():
+                    total[y, x][d] += value
+    return total

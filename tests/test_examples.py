@@ -104,6 +104,15 @@ def test_video(run):
     assert said.count("told") == 4
 
 
+def test_stream(run):
+    names, said = run("15_stream.py")
+    assert said.count("by itself") == 2
+    assert said.count("from the last one") == 4
+    state = names["camera"].state
+    assert state.frames + state.dropped == 6
+    assert 1 <= state.frames <= 3
+
+
 def test_kitti_layout(run):
     names, said = run("09_kitti_layout.py")
     assert [frame.name for frame in names["frames"]] == ["000001_10"]

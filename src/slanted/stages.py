@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
     from slanted.io.calibration_files import CalibrationLike
     from slanted.matching import DisparityRange, Matches
+    from slanted.matching.finer import Find
     from slanted.matching.rectification import RectificationCheck
     from slanted.model.evidence import Evidence, Judgement
     from slanted.model.user_potential import Potential
@@ -110,6 +111,8 @@ class PairRun:
     """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
+    solve: Callable[..., Inference] | None = None
+    """What infers planes in place of `slanted.inference.pcbp.infer`."""
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
@@ -185,11 +188,11 @@ class PairRun:
             return self
         return replace(self, right=straighten(self.right, check.warp))
 
-    def match(self, look: FirstLook) -> InitialMatches:
-        """Find the initial disparity D(p) (paper §3.1)."""
+    def match(self, look: FirstLook, find: Find | None = None) -> InitialMatches:
+        """Find the initial disparity D(p) (paper §3.1), perhaps with a search of your own."""
         import numpy as np
 
-        from slanted.matching import Matches
+        from slanted.matching import Matches, find_matches
         from slanted.matching.finer import find_finer
         from slanted.matching.plausibility import doubts_about, judge_plausibility
 
@@ -197,7 +200,8 @@ class PairRun:
         assert searched is not None
         with self.stage("matching"):
             if self.tiled is None:
-                found = find_finer(self.left, self.right, self.matching, searched, self.finer)
+                known = self.matching, searched, self.finer
+                found = find_finer(self.left, self.right, *known, find or find_matches)
             else:
                 pair = self.left, self.right
                 found = Matches(*self.tiled.match(*pair, self.matching, searched))
@@ -318,10 +322,18 @@ class PairRun:
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation
 
     def segment(
-        self, matches: InitialMatches, known: NDArray[np.int32] | None = None
+        self,
+        matches: InitialMatches,
+        known: NDArray[np.int32] | None = None,
+        *,
+        coarsely: bool = False,
     ) -> NDArray[np.int32]:
-        """Cut the left image into superpixels, (H, W), unless they are known."""
-        from slanted.segmentation import automatic_count, segment
+        """Cut the left image into superpixels, (H, W), unless they are known.
+
+        Coarse ones are cut at half the size, in a quarter of the time; refinement moves their
+        boundaries to where they belong.
+        """
+        from slanted.segmentation import automatic_count, segment, segment_coarsely
 
         if known is not None:
             return known
@@ -330,6 +342,8 @@ class PairRun:
             pixels = self.left.shape[0] * self.left.shape[1]
             rules = replace(rules, count=automatic_count(pixels * matches.finer**2))
         with self.stage("segmentation"):
+            if coarsely:
+                return segment_coarsely(self.left, rules, matches.disparity)
             return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
 
     def take_segments(self, segments: Any) -> NDArray[np.int32]:

@@ -23,7 +23,6 @@ from slanted.io.names import PAIR_RECORD
 from slanted.runtime.versions import versions
 
 if TYPE_CHECKING:
-    from slanted.inference.previous_frame import PreviousFrame
     from slanted.io import Calibration
     from slanted.result import Result
     from slanted.settings import Settings
@@ -106,7 +105,8 @@ def _compute(
     from slanted.io import read_image
     from slanted.output.folder import write_result
     from slanted.output.result_data import json_text
-    from slanted.pipeline import estimate
+    from slanted.stream.last_frame import LastFrame
+    from slanted.stream.stream import Stream
 
     refuse_what_does_not_fit(job.left, job.settings)
     files = str(job.left), str(job.right)
@@ -114,7 +114,10 @@ def _compute(
     with collected_warnings() as messages:
         left, right = check_pair(read_image(job.left), read_image(job.right), files)
         pair = GivenImage(left), GivenImage(right)  # not copied, for the memory
-        result = estimate(*pair, settings, previous_frame=_previous_frame(before), names=files)
+        # The last frame comes from its result, so that a batch which was stopped goes on alike.
+        stream = Stream(settings)
+        stream.resume(None if before is None else LastFrame.load(before))
+        result = stream(*pair, names=files)
     # Times and threads differ between runs, results must not, so they go into the record only.
     kept = replace(result, seconds={}, settings=job.settings)
     inputs = {"left": str(job.left), "right": str(job.right)}
@@ -188,25 +191,6 @@ def _identity(before: Path | None) -> str:
     """Return the settings and inputs of the previous frame, as one text."""
     found = None if before is None else records.read_record(before)
     return "" if found is None else f"{found.get('settings')} {found.get('inputs')}"
-
-
-def _previous_frame(before: Path | None) -> PreviousFrame | None:
-    """Return the segments and planes of the previous frame, from its result."""
-    if before is None:
-        return None
-    from slanted.inference.previous_frame import PreviousFrame
-    from slanted.io.arrays import StoredArrays
-    from slanted.io.names import ARRAYS
-    from slanted.output.result_data import EXPECTED, read_segments
-
-    with StoredArrays(before / ARRAYS, EXPECTED) as stored:
-        labels = read_segments(stored)
-        count = int(labels.max()) + 1
-        centres, planes = (
-            stored.read(name, "f", (count, columns), columns * count)
-            for name, columns in (("centres", 2), ("planes", 3))
-        )
-    return PreviousFrame(labels, centres, planes)
 
 
 @contextmanager

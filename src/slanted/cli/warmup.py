@@ -42,7 +42,7 @@ def command(report: Report) -> None:
 
 
 def small_runs(progress: Callable[[str], None] = lambda text: None) -> None:
-    """Run each preset on a small synthetic pair, and write and evaluate the results.
+    """Run each preset on a small synthetic pair, alone and in a stream; write and evaluate it.
 
     This compiles whatever kernels `slanted.runtime.compilation` does not list.
     """
@@ -52,6 +52,7 @@ def small_runs(progress: Callable[[str], None] = lambda text: None) -> None:
     from slanted.output.folder import whole_folder, write_result
     from slanted.pipeline import estimate
     from slanted.settings import Settings, preset_names
+    from slanted.stream.stream import Stream
     from slanted.synthetic import make_scene
 
     scene = make_scene(320, 240, seed=1)
@@ -60,7 +61,9 @@ def small_runs(progress: Callable[[str], None] = lambda text: None) -> None:
     for name in preset_names():
         progress(f"a small run with the preset {name}")
         settings = dataclasses.replace(Settings.preset(name), threads=1)
-        result = estimate(scene.left, scene.right, settings)
+        stream = Stream(settings)
+        stream(scene.left, scene.right)
+        result = stream(scene.left, scene.right)
         estimate(grey, scene.right.mean(axis=2).astype(grey.dtype), settings)
         evaluate(interpolate_background(result.matched), scene.disparity)
         with tempfile.TemporaryDirectory() as folder, whole_folder(Path(folder) / "run") as run:

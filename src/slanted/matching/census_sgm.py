@@ -101,7 +101,7 @@ def match_details(
         np.empty(shape, np.bool_),
     )
     for core, seen in bands(shape[0], shape[1], len(searched)):
-        views = _view(left[seen], settings), _view(right[seen], settings)
+        views = grey_view(left[seen], settings), grey_view(right[seen], settings)
         band = _match_band(*views, searched, settings)
         inside = slice(core.start - seen.start, core.stop - seen.start)
         for name, values in vars(band).items():
@@ -114,7 +114,7 @@ def match_rows(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
 ) -> Matches:
     """Match one band of an 8-bit pair as `match` does, without the clean-up."""
-    views = _view(left, settings), _view(right, settings)
+    views = grey_view(left, settings), grey_view(right, settings)
     band = _match_band(*views, searched, settings)
     return Matches(band.disparity, band.margin)
 
@@ -169,7 +169,7 @@ def take_medians(disparity: DisparityMap, side: int) -> None:
     share(len(filled), some)
 
 
-def _view(image: Bytes, settings: MatchingSettings) -> Bytes:
+def grey_view(image: Bytes, settings: MatchingSettings) -> Bytes:
     """Return what the costs compare; `find_matches` decides on a smoothing that is auto."""
     grey = np.ascontiguousarray(as_grey(image), np.uint8)
     smoothing = settings.census.smoothing

@@ -7,6 +7,7 @@ ones. At 300 pixels' width they cross more depth edges, and half a pixel is as f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from slanted.images.checks import check_pair
 from slanted.images.colour import as_8_bit
-from slanted.matching import DisparityRange, Matches
+from slanted.matching import DisparityRange, Matches, find_matches
 from slanted.matching.noise import follow_noise
 from slanted.runtime.opencv import cv2
 
@@ -26,14 +27,21 @@ if TYPE_CHECKING:
     from slanted.settings import MatchingSettings
 
 
-def find_finer(
-    left: Image, right: Image, settings: MatchingSettings, searched: DisparityRange, times: int
-) -> Matches:
-    """Match a pair as `find_matches` does, enlarged `times` times; the result has its own size."""
-    from slanted.matching import find_matches
+Find = Callable[["Image", "Image", "MatchingSettings", DisparityRange], Matches]
+"""Matches a pair in a range, as `find_matches` does."""
 
+
+def find_finer(
+    left: Image,
+    right: Image,
+    settings: MatchingSettings,
+    searched: DisparityRange,
+    times: int,
+    find: Find = find_matches,
+) -> Matches:
+    """Match a pair with `find`, enlarged `times` times; the result has its own size."""
     if times == 1:
-        return find_matches(left, right, settings, searched)
+        return find(left, right, settings, searched)
     pair8 = as_8_bit(*check_pair(left, right))
     # JPEG's blocks are found at their own size only.
     settings = follow_noise(*pair8, settings)
@@ -42,7 +50,7 @@ def find_finer(
     size = width * times, height * times
     views = [cv2.resize(view, size, interpolation=cv2.INTER_CUBIC) for view in pair8]
     wide = DisparityRange(searched.low * times, searched.high * times)
-    fine = find_matches(views[0], views[1], replace(settings, census=census), wide)
+    fine = find(views[0], views[1], replace(settings, census=census), wide)
     disparity = block_medians(fine.disparity, times) / np.float32(times)
     known = np.isfinite(disparity)
     return Matches(

@@ -95,16 +95,8 @@ def make_costs(
     left: Bytes, right: Bytes, searched: DisparityRange, settings: CensusSettings
 ) -> Costs:
     """Return the costs of a grey pair, with those of the middle rows computed."""
-    census = [census_words(image) for image in (left, right)]
-    cap = settings.gradient_cap
-    gradients = [
-        np.clip(
-            cv2.Sobel(image, cv2.CV_16S, 1, 0, borderType=cv2.BORDER_REPLICATE), -cap, cap
-        ).astype(np.int16, copy=False)
-        for image in (left, right)
-    ]
-    cost_weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
-    inputs = (*census, *gradients, searched.low, *cost_weights)
+    words, weights = cost_inputs(left, right, settings)
+    inputs = (*words, searched.low, *weights)
     height, width = left.shape
     outer = max(height - KEPT_BYTES // (width * len(searched)), 0) // 2
     kept = np.empty((height - 2 * outer, width, len(searched)), np.uint8)
@@ -114,6 +106,22 @@ def make_costs(
 
     share(len(kept), make)
     return Costs(inputs, (height, width, len(searched)), outer, kept)
+
+
+def cost_inputs(
+    left: Bytes, right: Bytes, settings: CensusSettings
+) -> tuple[tuple[Any, ...], tuple[np.uint8, np.uint8]]:
+    """Return what costs compare, census words and gradients of both views, and the weights."""
+    census = [census_words(image) for image in (left, right)]
+    cap = settings.gradient_cap
+    gradients = [
+        np.clip(
+            cv2.Sobel(image, cv2.CV_16S, 1, 0, borderType=cv2.BORDER_REPLICATE), -cap, cap
+        ).astype(np.int16, copy=False)
+        for image in (left, right)
+    ]
+    weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
+    return (*census, *gradients), weights
 
 
 def sum_paths(

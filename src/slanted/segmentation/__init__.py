@@ -29,6 +29,8 @@ TINY_SHARE = 0.125
 """Share of the mean segment size below which pieces of the intersection join a neighbour."""
 ROUNDS = 4
 """Most attempts to find the number of SLIC cells whose intersection has the number asked for."""
+COARSE_ITERATIONS = 5
+"""Most iterations of SLIC for coarse segments: cells of fewer pixels settle sooner."""
 TOLERANCE = 0.05
 """Relative error of the number of segments that ends the attempts."""
 
@@ -84,6 +86,38 @@ def segment(
     if settings.method == "ucm":
         return _cut(ucm, settings, count)
     return _intersection(image, lab, ucm, settings)
+
+
+def segment_coarsely(image: Image, settings: SegmentationSettings, disparity: DisparityMap) -> Ints:
+    """Cut an image into segments as `segment` does, at half its size.
+
+    Boundaries lie between blocks of 2 × 2 pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slanted.settings import SegmentationSettings
+    >>> from slanted.synthetic import make_scene
+    >>> scene = make_scene(95, 64, segments=24, seed=1)
+    >>> rules = SegmentationSettings(count=24)
+    >>> segment_coarsely(scene.left, rules, scene.disparity.astype(np.float32)).shape
+    (64, 95)
+    """
+    from dataclasses import replace
+
+    import numpy as np
+
+    from slanted.runtime.opencv import cv2
+
+    height, width = image.shape[:2]
+    count = number_of_segments(image, settings)
+    size = -(-width // 2), -(-height // 2)
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    slic = replace(settings.slic, iterations=min(settings.slic.iterations, COARSE_ITERATIONS))
+    fewest = min(count, max(1, size[0] * size[1] // SMALLEST_MEAN))
+    rules = replace(settings, count=fewest, slic=slic)
+    labels = segment(small, rules, np.ascontiguousarray(disparity[::2, ::2]))
+    return np.ascontiguousarray(labels.repeat(2, axis=0)[:height].repeat(2, axis=1)[:, :width])
 
 
 def _check_disparity(disparity: DisparityMap | None, image: Image) -> DisparityMap:

@@ -95,13 +95,14 @@ def names_arguments(function: Callable[Arguments, Returned]) -> Callable[Argumen
     ArgumentError
         When the function is called with an argument that it does not have.
     """
-    known = list(inspect.signature(function).parameters)
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    called_as = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @wraps(function)
     def called(*values: Arguments.args, **named: Arguments.kwargs) -> Returned:
         for name in named:
             if name not in known:
-                raise ArgumentError(_unknown_argument(function.__name__, name, known))
+                raise ArgumentError(_unknown_argument(called_as, name, known))
         return function(*values, **named)
 
     return called

@@ -2,58 +2,56 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from slanted.errors import InputError
 from slanted.pipeline import estimate
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
+from slanted.stages import prepare
+from slanted.stream.follow import UnlikeError, follow
+from slanted.stream.last_frame import LastFrame
+from slanted.stream.pace import Pace
+from slanted.stream.state import StreamState, frame_record
 
 if TYPE_CHECKING:
     from slanted.images.given import Channels, ImageLike
-    from slanted.inference.previous_frame import PreviousFrame
-    from slanted.io import Calibration
     from slanted.io.calibration_files import CalibrationLike
     from slanted.result import Result
-
-
-@dataclass(frozen=True)
-class StreamState:
-    """What a stream knows beside its last result."""
-
-    frames: int = 0
-    """Frames that were estimated."""
-    dropped: int = 0
-    """Frames that were left out to hold the rate."""
-    fresh: str | None = None
-    """Why the last frame was estimated without the one before it; None if it was not."""
-    seconds: float = 0.0
-    """Wall time of the last frame."""
 
 
 class Stream:
     """The pipeline for a video or a pair of cameras.
 
-    A frame is estimated with what the last one told: its range of disparities and its planes. The
-    first frame, and one after a cut or a change of size, is estimated as `slanted.estimate` does.
+    A frame is estimated with what the last one told: its range of disparities, its rectification,
+    where things are and their planes. The first frame, and one after a cut or a change of size or
+    cameras, is estimated as `slanted.estimate` does, to the byte. Results depend on the frames
+    alone, not on time or threads.
 
     Parameters
     ----------
     settings, calibration, preset, min_disparity, max_disparity, channels
         As for `slanted.estimate`.
     rate
-        Frames a second that `offer` holds; by default it takes as many as it can.
+        Frames a second that `offer` takes at most; by default it takes as many as it can.
+
+    Attributes
+    ----------
+    state
+        A `slanted.stream.state.StreamState`: how many frames there were, and how sure they are.
 
     Examples
     --------
     >>> import slanted
     >>> from slanted.synthetic import make_video
     >>> stream = slanted.Stream(preset="fast", max_disparity=64)
-    >>> for frame in make_video(96, 64, frames=2, seed=1):
+    >>> for frame in make_video(96, 64, frames=2, max_disparity=20, seed=1):
     ...     result = stream(frame.left, frame.right)
-    >>> stream.state.frames
-    2
+    >>> stream.state.frames, stream.state.fresh
+    (2, None)
     """
 
     @names_arguments
@@ -68,33 +66,33 @@ class Stream:
         channels: Channels = "rgb",
         rate: float | None = None,
     ) -> None:
+        if rate is not None and not (math.isfinite(rate) and rate > 0):
+            raise InputError(
+                f"rate: expected frames a second above 0, got {rate}; leave it out to take as many "
+                "as the computer can"
+            )
         ends = {"matching.min_disparity": min_disparity, "matching.max_disparity": max_disparity}
         self.settings: Settings = settings_from_user(settings, preset, ends)
-        self.calibration: Calibration | CalibrationLike | None = calibration
+        self.calibration: CalibrationLike | None = calibration
         self.channels: Channels = channels
         self.rate = rate
         self.state = StreamState()
-        self._before: PreviousFrame | None = None
-        self._free_at = float("-inf")
+        self._last: LastFrame | None = None
+        self._pace = Pace()
 
     def __call__(
         self, left: ImageLike, right: ImageLike, *, names: tuple[str, str] = ("left", "right")
     ) -> Result:
-        """Estimate the next pair; arguments are as for `slanted.estimate`."""
+        """Estimate the next pair.
+
+        Arguments, errors and what is returned are those of `slanted.estimate`. After an error the
+        next frame follows the last one that was estimated.
+        """
         start = time.perf_counter()
-        result = estimate(
-            left,
-            right,
-            self.settings,
-            calibration=self.calibration,
-            channels=self.channels,
-            previous_frame=self._before,
-            names=names,
-        )
-        fresh = "it is the first" if self._before is None else None
-        self._before = result.previous_frame()
-        state = replace(self.state, frames=self.state.frames + 1, fresh=fresh)
-        self.state = replace(state, seconds=time.perf_counter() - start)
+        result, fresh = self._next(left, right, names)
+        self._last = LastFrame.of(result)
+        seconds = time.perf_counter() - start
+        self.state = self.state.after(frame_record(result, seconds, fresh))
         return result
 
     def offer(
@@ -105,18 +103,62 @@ class Stream:
         *,
         names: tuple[str, str] = ("left", "right"),
     ) -> Result | None:
-        """Estimate a pair unless it came, at `stamp` in seconds, before the last one was done.
+        """Estimate a pair unless it came too early: before the last one was done, or was due.
 
-        A dropped pair returns None.
+        Parameters
+        ----------
+        left, right, names
+            As for `slanted.estimate`.
+        stamp
+            When the pair was taken, in seconds of any clock that runs forwards.
+
+        Returns
+        -------
+        result
+            None if the pair was dropped; ``state.dropped`` counts these.
+
+        Raises
+        ------
+        slanted.errors.InputError
+            If the stamp is no time, or is before the last one; or as for `slanted.estimate`.
+
+        Examples
+        --------
+        >>> from slanted.synthetic import make_video
+        >>> stream = Stream(preset="fast", max_disparity=64, rate=2)
+        >>> for number, frame in enumerate(make_video(96, 64, frames=5, seed=1)):
+        ...     result = stream.offer(frame.left, frame.right, stamp=60 + number / 4)
+        >>> stream.state.frames + stream.state.dropped
+        5
         """
-        if stamp < self._free_at:
+        if not self._pace.is_due(stamp):
             self.state = replace(self.state, dropped=self.state.dropped + 1)
             return None
         result = self(left, right, names=names)
-        wait = 0.0 if self.rate is None else 1 / self.rate
-        self._free_at = stamp + max(self.state.seconds, wait)
+        self._pace.took(self.state.seconds, self.rate)
         return result
 
     def forget(self) -> None:
-        """Estimate the next frame afresh, as after a cut."""
-        self._before = None
+        """Estimate the next frame by itself, as after a cut; its clock may be another."""
+        self._last, self._pace = None, Pace()
+
+    def resume(self, last: LastFrame | None) -> None:
+        """Let the next frame follow one that another stream has estimated."""
+        self._last = last
+
+    def _next(
+        self, left: ImageLike, right: ImageLike, names: tuple[str, str]
+    ) -> tuple[Result, str | None]:
+        """Return the result of a frame, and why it was estimated by itself."""
+        cameras, fresh = (self.calibration, self.channels), "it is the first"
+        if self._last is not None:
+            with prepare(left, right, self.settings, None, names, None, *cameras) as run:
+                try:
+                    return follow(run, self._last), None
+                except UnlikeError as reason:
+                    fresh = str(reason)
+        calibration, channels = cameras
+        alone = estimate(
+            left, right, self.settings, calibration=calibration, channels=channels, names=names
+        )
+        return alone, fresh

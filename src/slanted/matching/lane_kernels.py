@@ -1,0 +1,218 @@
+"""Sixteen disparities at a time, by the processor's vector instructions.
+
+LLVM makes vectors of long loops only: with the 16 to 32 disparities of a `SearchGrid` it treats
+most of them one by one. These functions, which kernels call, do a fixed number of *lanes*. Without
+a compiler (``NUMBA_DISABLE_JIT``) their twins in Python do the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LANES = 16
+NONE = 65535
+"""No sum: larger than every real one."""
+
+_BYTE, _SHORT, _INT, _WORD = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+_BYTES, _SHORTS, _WORDS = (ir.VectorType(kind, LANES) for kind in (_BYTE, _SHORT, _WORD))
+_NUMBERS = ir.Constant(_SHORTS, list(range(LANES)))
+
+
+class _Lanes:
+    """Writes vector instructions on arrays of a kernel."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self.context, self.builder = context, builder
+        self.kinds, self.values = signature.args, arguments
+
+    def _pointer(self, argument: int, index: Any, kind: Any) -> Any:
+        array = self.context.make_array(self.kinds[argument])
+        data = array(self.context, self.builder, self.values[argument]).data
+        return self.builder.bitcast(self.builder.gep(data, [index]), kind.as_pointer())
+
+    def load(self, argument: int, index: Any, kind: Any = _SHORTS) -> Any:
+        """Read lanes of an array from an index on."""
+        loaded = self.builder.load(self._pointer(argument, index, kind))
+        loaded.align = 1  # of any address
+        return loaded
+
+    def store(self, values: Any, argument: int, index: Any) -> None:
+        """Write lanes of an array from an index on."""
+        self.builder.store(values, self._pointer(argument, index, values.type)).align = 1
+
+    def all(self, value: Any, kind: Any = _SHORTS) -> Any:
+        """Return lanes of one value."""
+        none = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(none, value, ir.Constant(_INT, 0))
+        zeros = ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES)
+        return self.builder.shuffle_vector(first, none, zeros)
+
+    def smaller(self, a: Any, b: Any) -> Any:
+        """Return the smaller value of each lane."""
+        return self.builder.select(self.builder.icmp_unsigned("<", a, b), a, b)
+
+    def call(self, name: str, result: Any, *arguments: Any) -> Any:
+        """Call one of LLVM's own functions."""
+        kind = ir.FunctionType(result, [each.type for each in arguments])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}")
+        return self.builder.call(function, arguments)
+
+    def least(self, values: Any) -> Any:
+        """Return the least value of all lanes."""
+        return self.call(f"vector.reduce.umin.v{LANES}i16", _SHORT, values)
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def extend_lanes(
+    _: Any, paths: Any, before: Any, here: Any, floor: Any, p1: Any, highest: Any,
+    cost: Any, cell: Any, sums: Any,
+) -> Any:  # fmt: skip
+    """Extend a path as `sgm_kernels._extend` does; return the least of the lanes.
+
+    Parameters
+    ----------
+    paths, before, here
+        The costs of paths, where those of the last pixel begin, and where the new ones do.
+    floor, p1, highest
+        The least cost of the last pixel, P1, and the least cost with P2 added.
+    cost, cell, sums
+        The volumes of costs and of sums, and the first cell of the lanes.
+    """
+    short, word = types.uint16, types.uint64
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        _, start, end, least, step, most, _, place, _ = lanes.values
+        one = ir.Constant(_WORD, 1)
+        beside = lanes.smaller(
+            lanes.load(0, start), lanes.load(0, builder.add(start, ir.Constant(_WORD, 2)))
+        )
+        value = builder.add(beside, lanes.all(step))
+        value = lanes.smaller(value, lanes.load(0, builder.add(start, one)))
+        value = builder.sub(lanes.smaller(value, lanes.all(most)), lanes.all(least))
+        value = builder.add(value, builder.zext(lanes.load(6, place, _BYTES), _SHORTS))
+        lanes.store(value, 0, builder.add(end, one))
+        lanes.store(builder.add(lanes.load(8, place), value), 8, place)
+        return lanes.least(value)
+
+    return short(paths, word, word, short, short, short, cost, word, sums), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def least_lane(_: Any, sums: Any, cell: Any) -> Any:
+    """Return the least of the lanes."""
+
+    def generate(*given: Any) -> Any:
+        lanes = _Lanes(*given)
+        return lanes.least(lanes.load(0, lanes.values[1]))
+
+    return types.uint16(sums, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def most_lane(_: Any, sums: Any, cell: Any) -> Any:
+    """Return the largest of the lanes."""
+
+    def generate(*given: Any) -> Any:
+        lanes = _Lanes(*given)
+        values = lanes.load(0, lanes.values[1])
+        return lanes.call(f"vector.reduce.umax.v{LANES}i16", _SHORT, values)
+
+    return types.uint16(sums, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def first_lane(_: Any, sums: Any, cell: Any, value: Any) -> Any:
+    """Return the number of the first lane with a value, or `LANES`."""
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        same = builder.icmp_unsigned(
+            "==", lanes.load(0, lanes.values[1]), lanes.all(lanes.values[2])
+        )
+        bits = builder.bitcast(same, _SHORT)
+        return lanes.call("cttz.i16", _SHORT, bits, ir.Constant(ir.IntType(1), 0))
+
+    return types.uint16(sums, types.uint64, types.uint16), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def second_lane(_: Any, sums: Any, cell: Any, winner: Any) -> Any:
+    """Return the least of the lanes that neither are nor touch the lane `winner`, or `NONE`.
+
+    A number outside 0 … `LANES` − 1, modulo 2¹⁶, is that of a lane of another part.
+    """
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        first = builder.sub(lanes.values[2], ir.Constant(_SHORT, 1))
+        away = builder.sub(_NUMBERS, lanes.all(first))
+        near = builder.icmp_unsigned("<", away, ir.Constant(_SHORTS, [3] * LANES))
+        none = ir.Constant(_SHORTS, [NONE] * LANES)
+        return lanes.least(builder.select(near, none, lanes.load(0, lanes.values[1])))
+
+    return types.uint16(sums, types.uint64, types.uint16), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def better_lanes(
+    _: Any, sums: Any, cell: Any, best: Any, layer: Any, place: Any, first: Any
+) -> Any:
+    """Write lanes of sums that are below the best so far, and their disparities from `first` on."""
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        _, start, _, _, index, low = lanes.values
+        values, before = lanes.load(0, start), lanes.load(2, index)
+        better = builder.icmp_unsigned("<", values, before)
+        lanes.store(builder.select(better, values, before), 2, index)
+        disparity = builder.add(_NUMBERS, lanes.all(low))
+        lanes.store(builder.select(better, disparity, lanes.load(3, index)), 3, index)
+        return None
+
+    word = types.uint64
+    return types.void(sums, word, best, layer, word, types.int16), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def pixel_cost_lanes(
+    _: Any, word: Any, words: Any, gradient: Any, gradients: Any, start: Any,
+    census_weight: Any, gradient_weight: Any, costs: Any, cell: Any,
+) -> Any:  # fmt: skip
+    """Write the costs of a pixel as `cost_kernels._pixel_costs` does."""
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        own, _, own_gradient, _, index, bit, level, _, place = lanes.values
+        differing = builder.xor(lanes.load(1, index, _WORDS), lanes.all(own, _WORDS))
+        bits = lanes.call(f"ctpop.v{LANES}i64", _WORDS, differing)
+        step = builder.sub(lanes.all(own_gradient), lanes.load(3, index))
+        zero = ir.Constant(_SHORTS, [0] * LANES)
+        step = builder.select(builder.icmp_signed("<", step, zero), builder.sub(zero, step), step)
+        cost = builder.add(
+            builder.mul(builder.trunc(bits, _BYTES), lanes.all(bit, _BYTES)),
+            builder.mul(builder.trunc(step, _BYTES), lanes.all(level, _BYTES)),
+        )
+        lanes.store(cost, 7, place)
+        return None
+
+    byte, place = types.uint8, types.uint64
+    signature = types.void(place, words, types.int16, gradients, place, byte, byte, costs, place)
+    return signature, generate
+
+
+if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
+    from slanted.matching import plain_lane_kernels as plain
+
+    better_lanes = plain.better_lanes
+    extend_lanes = plain.extend_lanes
+    first_lane = plain.first_lane
+    least_lane = plain.least_lane
+    most_lane = plain.most_lane
+    pixel_cost_lanes = plain.pixel_cost_lanes
+    second_lane = plain.second_lane

@@ -1,0 +1,162 @@
+"""A frame that follows another: what the last one told is not found out again.
+
+The range of disparities and the rectification are the last frame's. Every part of the image
+searches what a coarse match finds there and what the last frame's planes expect, so that what is
+new is found as well. Planes of the last frame are among the particles of the solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slanted.inference.pcbp import Start, infer
+from slanted.matching import DisparityRange
+from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT
+from slanted.matching.guided_sgm import find_expected, match_coarsely
+from slanted.model.planes import lowest_disparity
+from slanted.model.potentials import disparity_rows
+from slanted.pipeline import explain
+from slanted.runtime.threads import share_rows
+from slanted.stages import FirstLook
+
+if TYPE_CHECKING:
+    from slanted.inference.outcome import Inference
+    from slanted.inference.previous_frame import PreviousFrame
+    from slanted.inference.terms import WholeImage
+    from slanted.matching import Matches
+    from slanted.matching.finer import Find
+    from slanted.result import Result
+    from slanted.runtime.arrays import DisparityMap
+    from slanted.stages import PairRun
+    from slanted.stream.last_frame import LastFrame
+
+SAME, SAME_SHARE = 4.0, 0.15
+"""A coarse match this close to the last frame's disparity, in pixels or as a share of it, tells
+nothing new."""
+CUT = 0.5
+"""Share of coarse matches that tell something new from which on a frame follows nothing."""
+FALLEN = 0.75
+"""A frame with fewer matches than this share of the last frame's is not trusted."""
+WIDER = 1.5
+"""What is nearer than a range that was found is looked for up to this many times its end."""
+CLEARLY = 4.0
+"""A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
+too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
+FEWEST = 4
+"""There are two particles and two sweeps fewer than for a single pair, but at least so many: the
+last frame's planes were inferred already."""
+LAST_PLANES = 2
+"""Planes of the last frame that a segment may start with."""
+
+
+class UnlikeError(Exception):
+    """Says why a frame does not follow the last one."""
+
+
+def follow(run: PairRun, last: LastFrame) -> Result:
+    """Estimate a frame with what the last one told.
+
+    Raises
+    ------
+    UnlikeError
+        If the frame is so different that it must be estimated by itself.
+    """
+    if run.left.shape[:2] != last.shape:
+        raise UnlikeError("its size is another")
+    if run.calibration != last.calibration:
+        raise UnlikeError("its cameras are others")
+    run = run.straightened(last.rectification)
+    run = replace(run, previous_frame=last.surfaces, solve=_infer if run.tiled is None else None)
+    with run.stage("first look"):
+        coarse, before = _look(run, last), last.thinned(run.finer)
+        _refuse_cut(coarse, before)
+        searched = _grown(coarse, last.searched, run)
+    look = FirstLook(last.rectification, searched)
+    matches = run.match(look, _search(run, coarse, before))
+    share = float(np.isfinite(matches.disparity).mean())
+    if share < FALLEN * last.matched:
+        raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
+    return explain(run, matches, superpixels=run.segment(matches, coarsely=_may_be_coarse(run)))
+
+
+def _search(run: PairRun, coarse: Matches, before: DisparityMap) -> Find | None:
+    """Return a search of what is expected; None for matchers that know whole ranges only."""
+    if run.matching.method != "census" or run.tiled is not None:
+        return None
+    assert coarse.winner is not None
+    return partial(find_expected, expected=[coarse.winner, before])
+
+
+def _may_be_coarse(run: PairRun) -> bool:
+    """Return whether refinement will move the boundaries of superpixels of half the size."""
+    is_slic = run.settings.segmentation.method in ("slic", "slic+disparity")
+    return is_slic and run.tiled is None and run.settings.refinement.rounds > 0
+
+
+def _infer(
+    terms: WholeImage,
+    *,
+    start: Start | None = None,
+    previous_frame: PreviousFrame,
+    **options: Any,
+) -> Inference:
+    """Infer planes; the first ones are chosen, not inferred, and the last ones need less."""
+    if start is None and terms.settings.refinement.rounds:
+        start = _first_planes(terms, previous_frame)
+    rules = terms.settings.inference
+    rules = replace(
+        rules,
+        particles=min(rules.particles, max(FEWEST, rules.particles - 2)),
+        sweeps=min(rules.sweeps, max(FEWEST, rules.sweeps - 2)),
+        check_every=min(rules.check_every, max(FEWEST, rules.check_every - 2)),
+    )
+    terms = replace(terms, settings=replace(terms.settings, inference=rules))
+    return infer(terms, start=start, previous_frame=previous_frame, **options)
+
+
+def _first_planes(terms: WholeImage, last: PreviousFrame) -> Start:
+    """Return the cheapest planes: of the local fit and those of the last frame."""
+    floor = np.array([0, 0, lowest_disparity(terms.settings)])
+    local, matches = terms.local_planes(), terms.observations.segments
+    before = last.at(terms.regions, LAST_PLANES, local[:, None].repeat(LAST_PLANES, 1) + floor)
+    planes = np.concatenate([before - floor, local[:, None]], axis=1)
+    K = terms.settings.model.truncation
+    costs = share_rows(len(planes), lambda *some: disparity_rows(matches, planes, K, *some))
+    costs[:, -1] *= CLEARLY
+    chosen = planes[np.arange(len(planes)), np.argmin(costs, axis=1)]
+    return Start(chosen + floor, terms.noise(local), 0, 0)
+
+
+def _look(run: PairRun, last: LastFrame) -> Matches:
+    """Match a frame coarsely, in a range that is wider than the last frame's if it was found."""
+    searched = last.searched
+    if run.settings.matching.max_disparity is None:
+        wide = searched.low + round(WIDER * len(searched))
+        searched = DisparityRange(searched.low, min(wide, run.left.shape[1]))
+    return match_coarsely(*run.grey, searched, run.matching, run.finer)
+
+
+def _refuse_cut(coarse: Matches, before: DisparityMap) -> None:
+    """Raise an error if most coarse matches are far from what the last frame expects."""
+    known = np.isfinite(coarse.disparity)
+    away = np.abs(coarse.disparity - before)[known]
+    new = float(np.mean(away > np.maximum(SAME, SAME_SHARE * before[known]))) if away.size else 1.0
+    if new > CUT:
+        raise UnlikeError(f"{new:.0%} of it is new")
+
+
+def _grown(coarse: Matches, searched: DisparityRange, run: PairRun) -> DisparityRange:
+    """Return the range, which grows if enough of a frame is nearer than its end."""
+    known = np.sort(coarse.disparity[np.isfinite(coarse.disparity)])
+    needed = max(1, int(SUPPORT * coarse.disparity.size))
+    if known.size < needed or run.settings.matching.max_disparity is not None:
+        return searched
+    reach = float(known[-needed]) / run.finer + 1 - searched.low
+    if reach <= len(searched):
+        return searched
+    count = int(np.ceil(reach * MARGIN / STEP)) * STEP
+    return DisparityRange(searched.low, min(searched.low + count, run.left.shape[1]))

@@ -1,0 +1,231 @@
+"""Frames follow each other: the first as alone, others quicker and as well, and cuts are noticed."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import slanted
+from slanted.errors import ArgumentError, InputError
+from slanted.stream import state as stream_state
+from slanted.stream.last_frame import LastFrame
+from slanted.synthetic import make_scene, make_video
+
+SIZE = 240, 150
+
+
+@pytest.fixture(scope="module")
+def video():
+    return list(make_video(*SIZE, frames=4, max_disparity=30, seed=3))
+
+
+@pytest.fixture(scope="module")
+def followed(video):
+    """The results and the states of a stream."""
+    stream = slanted.Stream(max_disparity=48)
+    return [(stream(frame.left, frame.right), stream.state) for frame in video]
+
+
+def wrong(result, frame):
+    return float((np.abs(result.disparity - frame.disparity) > 3).mean())
+
+
+def arrays(result):
+    names = "disparity", "matched", "confidence", "occluded", "deviation"
+    inside = result.planes, result.labels, result.regions.label_image
+    return [getattr(result, name).tobytes() for name in names] + [a.tobytes() for a in inside]
+
+
+def test_the_first_frame_is_that_of_estimate_to_the_byte(video, followed):
+    alone = slanted.estimate(video[0].left, video[0].right, max_disparity=48)
+    assert arrays(alone) == arrays(followed[0][0])
+    assert followed[0][1].fresh == "it is the first"
+
+
+def test_frames_that_follow_are_as_good_as_alone(video, followed):
+    assert [state.fresh for _, state in followed[1:]] == [None] * 3
+    alone = [slanted.estimate(f.left, f.right, max_disparity=48) for f in video]
+    own = np.mean([wrong(r, f) for (r, _), f in zip(followed[1:], video[1:], strict=True)])
+    single = np.mean([wrong(r, f) for r, f in zip(alone[1:], video[1:], strict=True)])
+    assert own < single + 0.01
+    assert arrays(alone[2]) != arrays(followed[2][0])  # it did follow
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_frames_have_the_same_bytes_for_any_number_of_threads(video, followed, threads):
+    stream = slanted.Stream({"threads": threads}, max_disparity=48)
+    for frame, (expected, _) in zip(video[:3], followed, strict=False):
+        assert arrays(stream(frame.left, frame.right)) == arrays(expected)
+
+
+def test_what_is_kept_of_a_frame_is_in_its_folder(video, followed, tmp_path):
+    followed[1][0].save(tmp_path / "one")
+    stream = slanted.Stream(max_disparity=48)
+    stream.resume(LastFrame.load(tmp_path / "one"))
+    again = stream(video[2].left, video[2].right)
+    assert arrays(again) == arrays(followed[2][0])
+    assert stream.state.fresh is None
+
+
+def test_after_a_cut_a_frame_is_estimated_by_itself(video):
+    other = make_scene(*SIZE, segments=40, seed=8, max_disparity=45, min_disparity=25)
+    stream = slanted.Stream(max_disparity=64)
+    stream(video[0].left, video[0].right)
+    found = stream(other.left, other.right)
+    assert "new" in stream.state.fresh
+    alone = slanted.estimate(other.left, other.right, max_disparity=64)
+    assert arrays(found) == arrays(alone)
+
+
+def test_another_size_and_other_cameras_are_noticed(video):
+    first, second = video[:2]
+    stream = slanted.Stream(preset="fast", max_disparity=48)
+    stream(first.left, first.right)
+    stream(second.left[:120], second.right[:120])
+    assert stream.state.fresh == "its size is another"
+    cameras = slanted.Calibration(100.0, 100.0, 119.5, 59.5, baseline_meters=0.1)
+    stream.calibration = cameras
+    assert stream(second.left[:120], second.right[:120]).calibration == cameras
+    assert stream.state.fresh == "its cameras are others"
+    stream(second.left[:120], second.right[:120])
+    assert stream.state.fresh is None
+    stream.forget()
+    stream(second.left[:120], second.right[:120])
+    assert stream.state.fresh == "it is the first"
+
+
+def test_something_that_comes_near_widens_a_range_that_was_found():
+    far = make_scene(*SIZE, segments=40, objects=0, seed=5, max_disparity=16)
+    stream = slanted.Stream(preset="fast")
+    before = stream(far.left, far.right).searched
+    left, right = far.left.copy(), far.right.copy()
+    rng = np.random.default_rng(0)
+    thing = rng.integers(0, 255, (60, 60, 3)).astype(np.uint8)
+    near = before.high + 4
+    left[40:100, 150:210], right[40:100, 150 - near : 210 - near] = thing, thing
+    found = stream(left, right)
+    assert stream.state.fresh is None
+    assert found.searched.high > near
+    assert abs(np.median(found.disparity[50:90, 160:200]) - near) < 1
+
+
+def test_a_frame_that_fails_leaves_the_stream_as_it_was(video):
+    stream = slanted.Stream(preset="fast", max_disparity=48)
+    stream(video[0].left, video[0].right)
+    before = stream.state
+    with pytest.raises(InputError, match="size"):
+        stream(video[1].left, video[1].right[:, :100])
+    assert stream.state == before
+    stream(video[1].left, video[1].right)
+    assert stream.state.fresh is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"matching.method": "sgbm"},
+        {"matching.min_disparity": -7, "matching.max_disparity": 40},
+        {"refinement.rounds": 0},
+        {"segmentation.method": "slic"},
+        {"segmentation.method": "ucm"},
+        {"matching.census.paths": 8, "matching.census.finer": 1},
+    ],
+)
+def test_frames_follow_with_other_settings(video, settings):
+    stream = slanted.Stream({"matching.max_disparity": 48, **settings}, preset="fast")
+    for frame in video[:2]:
+        found = stream(frame.left, frame.right)
+    assert stream.state.fresh is None
+    assert wrong(found, video[1]) < 0.12
+
+
+def test_the_state_tells_confidence_over_time(followed, monkeypatch):
+    last = followed[-1][1]
+    assert (last.frames, last.dropped, len(last.history)) == (4, 0, 4)
+    assert last.confidence == pytest.approx(float(followed[-1][0].confidence.mean()))
+    assert 0.5 < last.confidence <= 1
+    assert last.seconds == last.history[-1].seconds > 0
+    monkeypatch.setattr(stream_state, "KEPT", 2)
+    assert last.after(last.history[0]).history == (last.history[-1], last.history[0])
+
+
+def pace(monkeypatch, seconds, rate=None):
+    """A stream whose frames take so long, and the stamps of those that it takes."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def estimate(*given, **named):
+        clock[0] += seconds
+        return None, None
+
+    stream = slanted.Stream(preset="fast", rate=rate)
+    monkeypatch.setattr(stream, "_next", estimate)
+    monkeypatch.setattr("slanted.stream.stream.LastFrame.of", lambda result: None)
+    monkeypatch.setattr(
+        "slanted.stream.stream.frame_record",
+        lambda result, seconds, fresh: stream_state.FrameRecord(seconds, None, 1.0, fresh),
+    )
+
+    def taken(stamps):
+        before, kept = stream.state.frames, []
+        for stamp in stamps:
+            stream.offer(None, None, stamp)
+            if stream.state.frames > before:
+                kept.append(stamp)
+            before = stream.state.frames
+        return kept
+
+    return stream, taken
+
+
+def test_frames_that_come_while_it_works_are_dropped(monkeypatch):
+    stream, taken = pace(monkeypatch, 0.25)
+    assert taken([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) == [0, 0.3, 0.6]
+    assert (stream.state.frames, stream.state.dropped) == (3, 4)
+
+
+def test_a_rate_is_held_on_average(monkeypatch):
+    _, taken = pace(monkeypatch, 0.001, rate=10)
+    kept = taken([k / 30 for k in range(300)])
+    assert len(kept) == 100
+    assert min(np.diff(kept)) > 0.06
+    _, taken = pace(monkeypatch, 0.001, rate=10)
+    assert taken([0, 5, 5.05, 5.1001, 5.15]) == [0, 5, 5.1001]
+
+
+@pytest.mark.parametrize("stamp", [np.nan, np.inf, None, "soon"])
+def test_a_stamp_that_is_no_time_is_named(monkeypatch, stamp):
+    stream, _ = pace(monkeypatch, 0.1)
+    with pytest.raises(InputError, match=r"^stamp: expected the time .* in seconds"):
+        stream.offer(None, None, stamp)
+
+
+def test_a_clock_that_runs_backwards_is_named(monkeypatch):
+    stream, taken = pace(monkeypatch, 0.1)
+    taken([10.0, 11.0])
+    with pytest.raises(InputError, match=r"^stamp: .* 11.000000 s on, got 10.5"):
+        stream.offer(None, None, 10.5)
+    stream.forget()
+    assert taken([3.0]) == [3.0]
+
+
+@pytest.mark.parametrize("rate", [0, -1, np.nan, np.inf])
+def test_a_rate_must_be_a_rate(rate):
+    with pytest.raises(InputError, match=r"^rate: expected frames a second"):
+        slanted.Stream(rate=rate)
+
+
+def test_a_misspelt_argument_names_the_stream():
+    with pytest.raises(ArgumentError, match="unknown argument of Stream; did you mean preset"):
+        slanted.Stream(presett="fast")
+
+
+def test_noise_and_darkness_follow_as_well():
+    frames = make_video(*SIZE, frames=2, max_disparity=30, noise=12.0, seed=3)
+    stream = slanted.Stream(preset="fast", max_disparity=48)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for frame in frames:
+            stream((frame.left * 0.3).astype(np.uint8), (frame.right * 0.3).astype(np.uint8))
+    assert stream.state.fresh is None
