@@ -22,6 +22,7 @@ from slanted.settings.learning import LearningSettings
 from slanted.settings.matching import (
     CensusSettings,
     MatchingSettings,
+    NetworkSettings,
     RectificationSettings,
     SgbmSettings,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "LearningSettings",
     "MatchingSettings",
     "ModelSettings",
+    "NetworkSettings",
     "RectificationSettings",
     "RefinementSettings",
     "SegmentationSettings",
