@@ -271,6 +271,7 @@ def explain(
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
         seen = maps, regions, inference, evidence.judgement
         disparity, confidence, deviation = run.judge(matches, *seen)
+    disparity = run.follow(matches, disparity, matched, regions, evidence)
     return Result(
         disparity=disparity,
         matched=matched,

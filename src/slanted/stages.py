@@ -333,6 +333,28 @@ class PairRun:
             sure = disparity, matched, confidence
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation
 
+    def follow(
+        self,
+        matches: InitialMatches,
+        disparity: NDArray[np.float32],
+        matched: NDArray[np.float32],
+        regions: Regions,
+        evidence: Evidence,
+    ) -> NDArray[np.float32]:
+        """Return the disparity of a result, with that of its matches where they are to be followed.
+
+        Large images have their census words in tiles only, and follow none.
+        """
+        from slanted.images.census import census_of_pair
+        from slanted.model.following import follow_matches
+
+        near = self.settings_for(matches).model.follow
+        if near == 0 or self.tiled is not None:
+            return disparity
+        with self.stage("drawing"):
+            census = evidence.census or census_of_pair(self.grey)
+            return follow_matches(disparity, matched, regions, census, near)
+
     def segment(
         self, matches: InitialMatches, known: NDArray[np.int32] | None = None
     ) -> NDArray[np.int32]:

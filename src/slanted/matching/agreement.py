@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.images.census import census_of_pair
+from slanted.images.census import census_of_pair, differing_bits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from slanted.images import GreyPair
     from slanted.runtime.arrays import DisparityMap
 
@@ -29,7 +27,6 @@ LEAST_AGREEMENT = 0.62
 than this; constant, random and mirrored maps, or those at half scale, 0.46 to 0.65."""
 FEWEST = 0.02
 """Share of comparisons, of all that there could be, without which nothing is said."""
-_BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
 def agreement_of(grey: GreyPair, disparity: DisparityMap) -> float | None:
@@ -59,23 +56,11 @@ def agreement_of(grey: GreyPair, disparity: DisparityMap) -> float | None:
     rows = slice(None, None, -(-len(disparity) // ROWS))
     census = census_of_pair(grey)
     views, known = (census.left[rows], census.right[rows]), disparity[rows]
-    own, better, worse = _differences(*views, known), 0, 0
+    own, better, worse = differing_bits(*views, known), 0, 0
     for offset in OFFSETS:
-        other = _differences(*views, known + np.float32(offset))
+        other = differing_bits(*views, known + np.float32(offset))
         both = (own >= 0) & (other >= 0)
         better += int(np.count_nonzero(both & (own < other)))
         worse += int(np.count_nonzero(both & (own > other)))
     told = better + worse
     return better / told if told > FEWEST * len(OFFSETS) * known.size else None
-
-
-def _differences(left: NDArray[np.uint64], right: NDArray[np.uint64], disparity: DisparityMap
-) -> NDArray[np.int16]:
-    """Return how many bits of the census words differ at a disparity; −1 outside the right view."""
-    width = disparity.shape[1]
-    place = np.rint(np.arange(width, dtype=np.float32) - disparity)
-    inside = (place >= 0) & (place < width)
-    there = np.where(inside, place, 0).astype(np.intp)
-    differing = left ^ np.take_along_axis(right, there, axis=1)
-    count = _BITS[differing.view(np.uint8)].reshape(*differing.shape, 8).sum(-1, dtype=np.int16)
-    return np.where(inside, count, np.int16(-1))

@@ -76,11 +76,10 @@ class _Network:
         path, given, wiring = self.model.path, self.given, self.wiring
         fit = Fit.of((left.shape[0], left.shape[1]), wiring.size, given.multiple)
         views = np.ascontiguousarray(left), np.ascontiguousarray(right)
-        wanted = [wiring.disparity] + [wiring.confidence] * (wiring.confidence is not None)
+        wanted = [name for name in (wiring.disparity, wiring.confidence) if name is not None]
         outputs = self.model.run(tensors_of(views, fit, wiring, given), wanted)
         maps = [
-            map_of(path, name, each, fit, given)
-            for name, each in zip(wanted, outputs, strict=True)
+            map_of(path, name, each, fit, given) for name, each in zip(wanted, outputs, strict=True)
         ]
         disparity = maps[0] * np.float32(given.sign * given.scale * fit.stretch)
         return self._possible(disparity), _confidence(maps[1], given) if maps[1:] else None
@@ -116,8 +115,8 @@ class _Network:
 def _confidence(values: DisparityMap, given: NetworkDescription) -> DisparityMap:
     """Return a confidence from 0 to 1; 0 where the network gave no number."""
     if given.logits:
-        values = 1 / (1 + np.exp(-np.clip(values, -80, 80)))
-    return np.clip(np.nan_to_num(values, nan=0.0), 0, 1).astype(np.float32)
+        values = np.asarray(1 / (1 + np.exp(-np.clip(values, -80, 80))), np.float32)
+    return np.clip(np.nan_to_num(values, nan=0.0), 0, 1).astype(np.float32, copy=False)
 
 
 def agreeing(left: DisparityMap, right: DisparityMap, threshold: float) -> Flags:
@@ -134,4 +133,5 @@ def agreeing(left: DisparityMap, right: DisparityMap, threshold: float) -> Flags
         inside = (place >= 0) & (place < left.shape[1])
         there = np.where(inside, place, 0).astype(np.intp)
         met = np.take_along_axis(right, there, axis=1)
-        return inside & (np.abs(met - left) <= np.float32(threshold))
+        seen: Flags = inside & (np.abs(met - left) <= np.float32(threshold))
+    return seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -104,7 +104,11 @@ def open_model(path: Path, runtime: str, threads: int) -> Model:
         )
     if runtime == "auto":
         runtime = "onnxruntime" if find_spec("onnxruntime") is not None else "opencv"
-    return _opened(path.resolve(), found.st_mtime_ns, found.st_size, runtime, threads)
+    try:
+        key = path.resolve(), found.st_mtime_ns, found.st_size
+        return replace(_opened(*key, runtime, threads), path=path)
+    except FileError as error:
+        raise FileError(path, error.problem) from error  # as the user names it
 
 
 @lru_cache(KEPT)
