@@ -42,6 +42,7 @@ KEPT = 0.45
 """Share of the patches of wrong disparities that `oracle` keeps."""
 WRONG = 2.0
 """Pixels from which on a disparity is one."""
+OTHER = "agreement of another frame's map"
 
 
 def main() -> None:
@@ -52,16 +53,15 @@ def main() -> None:
     )  # fmt: skip
     changes = dict(each.split("=", 1) for each in chosen.set if each)
     settings = Settings.preset(chosen.preset).with_text(changes)
-    rows: dict[str, list[dict[str, float]]] = {}
-    other: Map | None = None
+    rows: dict[str, list[dict[str, Any]]] = {}
+    last: dict[str, Map] = {}
     for number, frame in enumerate(frames_of("kitti2015", chosen.split, chosen.limit)):
         pair, truth = pair_of(frame), frame.load_ground_truth()
         for kind, given in dense_maps(pair, truth[0], chosen.kinds, number):
-            row = scored(pair, given, truth, settings)
+            other = _cut(last.get(kind, given[::-1]), given.shape)
+            row = scored(pair, given, truth, settings) | {OTHER: agreement(pair, other)}
             rows.setdefault(kind, []).append(told({"frame": frame.name, "kind": kind, **row}))
-            wrong = given if other is None else _cut(other, given.shape)
-            row["agreement of another frame's map"] = _agreement(pair, wrong)
-            other = given
+            last[kind] = given
     record("dense_input", chosen, {kind: summary(found) for kind, found in rows.items()})
 
 
@@ -73,6 +73,7 @@ def scored(
         warnings.simplefilter("always", SlantedWarning)
         result = estimate(*pair, settings, disparity=given)
     labels = np.asarray(result.labels)
+    shares = {each.name.lower(): 100 * float(np.mean(labels == each)) for each in BoundaryLabel}
     before, after = (
         evaluate(each, truth[0], ground_truth_noc=truth[1]) for each in (given, result.disparity)
     )
@@ -80,11 +81,9 @@ def scored(
         **{f"{name} before": before[name] for name in SHOWN},
         **{f"{name} after": after[name] for name in SHOWN},
         "occluded %": 100 * float(result.occluded.mean()),
-        **{
-            f"{each.name.lower()} %": 100 * float(np.mean(labels == each)) for each in BoundaryLabel
-        },
+        **{f"{name} %": share for name, share in shares.items()},
         "seconds": sum(result.seconds.values()),
-        "agreement": _agreement(pair, given),
+        "agreement": agreement(pair, given),
         "warned": float(any("another pair" in str(one.message) for one in said)),
     }
 
@@ -93,7 +92,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Return means, and the extremes of what the warning rests on."""
     numbers = [{k: v for k, v in row.items() if isinstance(v, float)} for row in rows]
     least = min(row["agreement"] for row in numbers)
-    most = max(row["agreement of another frame's map"] for row in numbers)
+    most = max(row[OTHER] for row in numbers)
     means = {name: round(value, 3) for name, value in mean_metrics(numbers).items()}
     return {"frames": len(rows), **means, "lowest agreement": least, "highest of others": most}
 
@@ -132,7 +131,8 @@ def _smooth_noise(shape: tuple[int, ...], sigma: float, rng: np.random.Generator
     return np.asarray(smooth / smooth.std(), np.float32)
 
 
-def _agreement(pair: tuple[Any, Any], given: Map) -> float:
+def agreement(pair: tuple[Any, Any], given: Map) -> float:
+    """Return the agreement of a map with a pair; NaN if it says too little."""
     found = agreement_of(grey_pair(*pair), given)
     return float("nan") if found is None else found
 
