@@ -50,9 +50,7 @@ def block_matcher(path, disparities=24, radius=2, channels=3, names=("left", "ri
     ]
     shape = (1, channels, *SIDES)
     constants = {name: np.array(value, np.int64) for name, value in constants.items()}
-    return save(
-        path, nodes, dict.fromkeys(names, shape), {"disparity": (1, 1, *SIDES)}, constants
-    )
+    return save(path, nodes, dict.fromkeys(names, shape), {"disparity": (1, 1, *SIDES)}, constants)
 
 
 def naive_block_matcher(left, right, disparities=24, radius=2):

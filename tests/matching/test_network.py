@@ -64,7 +64,9 @@ def test_a_block_matcher_is_its_naive_twin(runtime, size, tmp_path):
 def test_views_are_padded_to_a_multiple(tmp_path):
     path = block_matcher(tmp_path / "model.onnx")
     found = matched(path, BYTES).disparity
-    wide = [np.pad(view, ((0, 6), (0, 20), (0, 0)), mode="edge") for view in (SCENE.left, SCENE.right)]
+    wide = [
+        np.pad(view, ((0, 6), (0, 20), (0, 0)), mode="edge") for view in (SCENE.left, SCENE.right)
+    ]
     np.testing.assert_array_equal(found, naive_block_matcher(*wide)[:90, :140])
     assert Fit.of((90, 140), None, 32).inside == (96, 160)
 
@@ -166,7 +168,10 @@ def test_sign_scale_and_channel_of_the_output(tmp_path):
 @pytest.mark.parametrize("logits", [False, True])
 def test_a_confidence_goes_where_a_matchers_goes(logits, tmp_path):
     node = helper.make_node
-    constants = {"share": np.array(0.004, np.float32), "weights": np.zeros((1, 3, 1, 1), np.float32)}
+    constants = {
+        "share": np.array(0.004, np.float32),
+        "weights": np.zeros((1, 3, 1, 1), np.float32),
+    }
     constants["weights"][0, 0] = 0.25
     nodes = [
         node("Conv", ["left", "weights"], ["seen"]),
@@ -260,7 +265,10 @@ def three_inputs(path):
 
 def two_outputs(path):
     shape = (1, 3, *SIDES)
-    nodes = [helper.make_node("Add", ["left", "right"], ["a"]), helper.make_node("Neg", ["a"], ["b"])]
+    nodes = [
+        helper.make_node("Add", ["left", "right"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+    ]
     return save(path, nodes, {"left": shape, "right": shape}, {"a": shape, "b": shape})
 
 
@@ -325,7 +333,10 @@ def test_bad_models_are_refused_in_a_sentence(name, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("coulour = 'rgb'", r"coulour: unknown key of a network's description; did you mean colour"),
+        (
+            "coulour = 'rgb'",
+            r"coulour: unknown key of a network's description; did you mean colour",
+        ),
         ("qqq = 1", r"qqq: unknown key of a network's description; expected one of left, right"),
         ("colour = 'yuv'", "colour: expected one of rgb, bgr, grey, got 'yuv'"),
         ("mean = [1, 2]", r"mean: expected one finite number or three, got \[1, 2\]"),

@@ -36,27 +36,46 @@ def test_matches_near_their_plane_are_followed():
     np.testing.assert_array_equal(found, np.where(np.isnan(matched), TRUTH, matched))
 
 
+def blurred(step):
+    """Return the disparity with a depth edge in the first segment, and where it is not its own."""
+    wrong = TRUTH.copy()
+    wrong[:, 20:23] += step * np.array([0.3, 0.5, 0.8], np.float32)
+    wrong[:, 23:30] += step
+    return wrong, np.abs(wrong - TRUTH) > 2
+
+
 @pytest.mark.parametrize("plane_is_right", [False, True])
-def test_the_right_view_decides_where_they_are_far(plane_is_right):
-    wrong = TRUTH + np.where(SEGMENTS.label_image == 0, 8, 0).astype(np.float32)
+def test_the_right_view_decides_at_depth_edges(plane_is_right):
+    wrong, is_off = blurred(12.0)
+    edge = np.zeros_like(is_off)
+    edge[:, 18:25] = True  # where a window of 5 pixels sees more than a step of 4
     planes, matched = (TRUTH, wrong) if plane_is_right else (wrong, TRUTH)
     found = follow_matches(planes, matched, SEGMENTS, CENSUS, 2.0)
-    seen = np.arange(WIDTH) >= 13  # where both are inside the right view
-    np.testing.assert_array_equal(found[:, seen], TRUTH[:, seen])
+    np.testing.assert_array_equal(
+        found, np.where(edge & is_off, planes if plane_is_right else matched, matched)
+    )
+    if plane_is_right:
+        assert (found[:, 18:25] == TRUTH[:, 18:25]).all()
+        assert (found[:, 26:30] == wrong[:, 26:30]).all()  # away from the edge the map is kept
 
 
 def test_segments_decide_each_for_themselves():
+    wrong, is_off = blurred(12.0)
+    wrong[:, 30:] = wrong[:, :30]
+    wrong[:, 23:30] = wrong[:, 53:] = 17
     is_first = SEGMENTS.label_image == 0
-    planes = np.where(is_first, TRUTH, TRUTH + 8)
-    matched = np.where(is_first, TRUTH + 8, TRUTH)
-    np.testing.assert_array_equal(follow_matches(planes, matched, SEGMENTS, CENSUS, 2.0), TRUTH)
+    planes = np.where(is_first, TRUTH, wrong)
+    matched = np.where(is_first, wrong, TRUTH)
+    found = follow_matches(planes, matched, SEGMENTS, CENSUS, 2.0)
+    assert (found[:, 20:25] == TRUTH[:, 20:25]).all()
+    assert (found[:, 32:] == TRUTH[:, 32:]).all()
 
 
-def test_matches_are_kept_where_nothing_speaks_for_the_plane():
-    far_out = np.full_like(TRUTH, 200)  # the right view does not show it
-    np.testing.assert_array_equal(
-        follow_matches(TRUTH, far_out, SEGMENTS, CENSUS, 2.0), far_out
-    )
+def test_the_map_is_kept_where_nothing_speaks_for_the_plane():
+    far_out, _ = blurred(200.0)  # the right view does not show it
+    far_out[:, 20:30] = 205
+    found = follow_matches(TRUTH, far_out, SEGMENTS, CENSUS, 2.0)
+    np.testing.assert_array_equal(found, far_out)
 
 
 def test_planes_labels_and_occlusions_do_not_depend_on_it():
