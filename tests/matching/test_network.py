@@ -21,7 +21,7 @@ from slanted.synthetic import make_scene
 
 pytest.importorskip("onnxruntime", reason="onnxruntime, which runs the networks, is missing")
 
-from matching.networks import (  # noqa: E402
+from matching.networks import (
     SIDES,
     block_matcher,
     helper,
