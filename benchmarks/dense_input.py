@@ -20,15 +20,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import distance_transform_edt, label
 
+from boundary_labels import precision_and_recall, steps
 from common import frames_of, options, pair_of, record, told
 from slanted import estimate
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import SlantedWarning
+from slanted.evaluation.datasets import Frame
 from slanted.evaluation.metrics import evaluate, mean_metrics
 from slanted.images.colour import grey_pair
 from slanted.matching.agreement import agreement_of
 from slanted.matching.interpolation import interpolate_background
 from slanted.pipeline import match_pair
+from slanted.result import Result
 from slanted.settings import Settings
 
 Map = npt.NDArray[np.float32]
@@ -43,6 +46,7 @@ KEPT = 0.45
 WRONG = 2.0
 """Pixels from which on a disparity is one."""
 OTHER = "agreement of another frame's map"
+COUNTED = ("occlusion labels", "steps", "right labels")
 
 
 def main() -> None:
@@ -59,7 +63,8 @@ def main() -> None:
         pair, truth = pair_of(frame), frame.load_ground_truth()
         for kind, given in dense_maps(pair, truth[0], chosen.kinds, number):
             other = _cut(last.get(kind, given[::-1]), given.shape)
-            row = scored(pair, given, truth, settings) | {OTHER: agreement(pair, other)}
+            row, result = scored(pair, given, truth, settings)
+            row |= {OTHER: agreement(pair, other), **labelled(result, frame, settings)}
             rows.setdefault(kind, []).append(told({"frame": frame.name, "kind": kind, **row}))
             last[kind] = given
     record("dense_input", chosen, {kind: summary(found) for kind, found in rows.items()})
@@ -67,8 +72,8 @@ def main() -> None:
 
 def scored(
     pair: tuple[Any, Any], given: Map, truth: tuple[Map, Map | None], settings: Settings
-) -> dict[str, float]:
-    """Return the errors of a map and of the run that starts from it, and what the run adds."""
+) -> tuple[dict[str, float], Result]:
+    """Return the errors of a map and of the run that starts from it, and the run's result."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", SlantedWarning)
         result = estimate(*pair, settings, disparity=given)
@@ -77,7 +82,7 @@ def scored(
     before, after = (
         evaluate(each, truth[0], ground_truth_noc=truth[1]) for each in (given, result.disparity)
     )
-    return {
+    row = {
         **{f"{name} before": before[name] for name in SHOWN},
         **{f"{name} after": after[name] for name in SHOWN},
         "occluded %": 100 * float(result.occluded.mean()),
@@ -86,6 +91,13 @@ def scored(
         "agreement": agreement(pair, given),
         "warned": float(any("another pair" in str(one.message) for one in said)),
     }
+    return row, result
+
+
+def labelled(result: Result, frame: Frame, settings: Settings) -> dict[str, int]:
+    """Return the numbers of occlusion labels, of true steps, and of those that agree."""
+    counts = steps(result, frame, settings)
+    return dict(zip(COUNTED, (int(count) for count in counts), strict=True))
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -94,7 +106,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
     least = min(row["agreement"] for row in numbers)
     most = max(row[OTHER] for row in numbers)
     means = {name: round(value, 3) for name, value in mean_metrics(numbers).items()}
-    return {"frames": len(rows), **means, "lowest agreement": least, "highest of others": most}
+    labels = precision_and_recall([np.array([row[name] for name in COUNTED]) for row in rows])
+    ends = {"lowest agreement": least, "highest of others": most}
+    return {"frames": len(rows), **means, **labels, **ends}
 
 
 def dense_maps(

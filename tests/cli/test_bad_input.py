@@ -106,7 +106,7 @@ CASES = {
     "set without value": ([*RUN, "--set", "seed"], "--set: expected key=value, got 'seed'"),
     "unknown choice": ([*RUN, "--matching.method", "magic"], "matching.method: expected one of"),
     "setting out of range": ([*RUN, "--set", "threads=0"], "threads: expected a whole number"),
-    "unknown preset": ([*RUN, "--preset", "quick"], "preset: expected one of best, default, fast, paper"),
+    "unknown preset": ([*RUN, "--preset", "quick"], "preset: expected one of best, default, fast, network, paper"),
     "preset misspelt": ([*RUN, "--preset", "fasst"], "got 'fasst'; did you mean fast?"),
     "setting without its section": ([*RUN, "--set", "count=300"], "count: unknown setting; did you mean segmentation.count?"),
     "settings file missing": ([*RUN, "--settings", "none.toml"], "none.toml: expected a file"),
