@@ -472,3 +472,16 @@ def test_every_key_is_documented():
     text = page.read_text("utf-8")
     for field in dataclasses.fields(NetworkDescription):
         assert f"| `{field.name}` |" in text, field.name
+
+
+def test_a_result_is_kept_and_estimated_again(tmp_path):
+    path = block_matcher(tmp_path / "model.onnx")
+    changes = {"matching.network.model": str(path)}
+    result = estimate(SCENE.left, SCENE.right, changes, preset="network")
+    path.unlink()  # neither needs the network
+    result.save(tmp_path / "kept")
+    kept = slanted.Result.load(tmp_path / "kept")
+    np.testing.assert_array_equal(kept.disparity, result.disparity)
+    np.testing.assert_array_equal(kept.occluded, result.occluded)
+    again = slanted.reestimate(kept)
+    np.testing.assert_array_equal(again.disparity, result.disparity)

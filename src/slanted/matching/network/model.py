@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
@@ -159,7 +160,8 @@ def _with_opencv(path: Path) -> Model:
     from slanted.runtime.opencv import cv2
 
     try:
-        network = cv2.dnn.readNetFromONNX(str(path))
+        with _silent_opencv():
+            network = cv2.dnn.readNetFromONNX(str(path))
     except cv2.error as error:
         raise FileError(
             path,
@@ -169,7 +171,7 @@ def _with_opencv(path: Path) -> Model:
     alone = threading.Lock()  # the network holds its inputs
 
     def compute(tensors: Mapping[str, NDArray[Any]], wanted: list[str]) -> list[NDArray[Any]]:
-        with alone:
+        with alone, _silent_opencv():
             for name, tensor in tensors.items():
                 network.setInput(tensor, name)
             return [np.array(each) for each in network.forward(wanted)]
@@ -177,9 +179,22 @@ def _with_opencv(path: Path) -> Model:
     return Model(path, None, tuple(network.getUnconnectedOutLayersNames()), compute)
 
 
+@contextmanager
+def _silent_opencv() -> Iterator[None]:
+    """Keep OpenCV from printing what it thinks of a model."""
+    from slanted.runtime.opencv import cv2
+
+    before = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    try:
+        yield
+    finally:
+        cv2.utils.logging.setLogLevel(before)
+
+
 def _said(error: Exception) -> str:
-    """Return the first line of what a runtime says."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """Return the first line of what a runtime says; OpenCV has it without its place in ``err``."""
+    text = getattr(error, "err", None) or str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
