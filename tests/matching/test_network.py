@@ -16,6 +16,7 @@ from slanted.matching.network.description import NetworkDescription
 from slanted.matching.network.matcher import agreeing
 from slanted.matching.network.model import open_model
 from slanted.matching.network.views import Fit
+from slanted.pipeline import reestimate
 from slanted.settings import MatchingSettings, NetworkSettings
 from slanted.synthetic import make_scene
 
@@ -483,5 +484,5 @@ def test_a_result_is_kept_and_estimated_again(tmp_path):
     kept = slanted.Result.load(tmp_path / "kept")
     np.testing.assert_array_equal(kept.disparity, result.disparity)
     np.testing.assert_array_equal(kept.occluded, result.occluded)
-    again = slanted.reestimate(kept)
+    again = reestimate(kept)
     np.testing.assert_array_equal(again.disparity, result.disparity)
