@@ -188,6 +188,13 @@ def read_settings_file(file: Path) -> None:
     Settings.load(file)
 
 
+def read_description_file(file: Path) -> None:
+    """Read the description of a network."""
+    from slanted.matching.network.description import description_of
+
+    description_of(file.with_suffix(".onnx"))
+
+
 def read_space_file(file: Path) -> None:
     """Read a search space of ``slanted tune``."""
     from slanted.research.tuning.search_space import load_space
@@ -283,6 +290,11 @@ FILES = (
                 lambda: [*CALIBRATIONS, *bombs.seeds(".yaml", ".txt")], YAML_WORDS),
     file_target("settings", "settings.toml", read_settings_file,
                 lambda: _settings_seeds() + bombs.seeds(".toml"), _WORDS_OF_SETTINGS),
+    file_target("network", "model.toml", read_description_file,
+                lambda: [b"colour = 'bgr'\nmean = [0.5, 0.4, 0.3]\nstd = 2\nwhite = 255.0\n",
+                         b"left = 'a'\nlayout = 'nhwc'\nsign = -1\nleft_right = true\n",
+                         *bombs.seeds(".toml")],
+                (*_WORDS_OF_SETTINGS, b"mean", b"std", b"[1, 2, 3]", b"1e999", b"nan")),
     file_target("trees", "trees.json", read_trees_file,
                 lambda: _trees_seeds() + bombs.seeds(".json"),
                 (b'"above":', b'"add":', b'"bias":', b"1e999", b"NaN", b"[]", b"1e38")),

@@ -225,7 +225,7 @@ BAD = {
     "BGR of files": (("left.png", "right.png"), {"channels": "bgr"}, "channels: expected arrays for 'bgr', but left.png is a file"),
     "BGR of Pillow": (pillow("RGB"), {"channels": "bgr"}, "channels: expected arrays for 'bgr', but left is a Pillow image"),
     "channels of no kind": (RGB, {"channels": "BGR"}, "channels: expected 'rgb' or 'bgr', got 'BGR'"),
-    "a preset misspelt": (RGB, {"preset": "fasst"}, "preset: expected one of best, default, fast, paper, paper+, got 'fasst'; did you mean fast?"),
+    "a preset misspelt": (RGB, {"preset": "fasst"}, "preset: expected one of best, default, fast, network, paper, paper+, got 'fasst'; did you mean fast?"),
     "a preset as settings": ((*RGB, "fast"), {"preset": None}, "settings: expected names and values or a file, got the preset 'fast'; give it as preset='fast'"),
     "a preset and Settings": ((*RGB, FAST), {"preset": "best"}, "preset: expected none beside Settings, which has all values, got 'best'"),
     "settings of no kind": ((*RGB, 96), {}, "settings: expected Settings, a mapping such as"),

@@ -254,7 +254,8 @@ def test_segments_of_the_user_get_a_confidence(scene, quick):
 
 def test_a_disparity_of_the_user_gets_none(scene, quick):
     """Planes explain a dense map perfectly, however wrong it is."""
-    result = slanted.estimate(scene.left, scene.right, quick, disparity=scene.disparity + 6)
+    with pytest.warns(slanted.SlantedWarning, match="of another pair"):
+        result = slanted.estimate(scene.left, scene.right, quick, disparity=scene.disparity + 6)
     assert result.confidence is None
     assert result.deviation is None
     again = reestimate(result, scene.left, scene.right, quick)

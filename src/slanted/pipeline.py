@@ -60,7 +60,9 @@ def estimate(
         Settings that differ from the preset, by name, as ``{"segmentation.count": 500}``; or a
         TOML file of them; or a `Settings`, which has them all.
     preset
-        The preset to start from: ``fast``, ``default``, ``best``, ``paper`` or ``paper+``.
+        The preset to start from: ``fast``, ``default``, ``best``, ``paper`` or ``paper+``; or
+        ``network``, which suits a dense `disparity`, and the network of the setting
+        ``matching.network.model``.
     min_disparity, max_disparity
         The range to search in pixels, as the settings ``matching.min_disparity`` and
         ``matching.max_disparity``; by default it starts at 0 and its end is found.
@@ -70,6 +72,7 @@ def estimate(
         The order of colours in arrays: ``"rgb"``, or ``"bgr"`` as ``cv2.imread`` returns them.
     disparity
         Your own initial disparity, (H, W) pixels with NaN for unknown, instead of the matcher's.
+        One that does not seem to be of this pair gets a warning.
     valid
         Mask of the pixels of `disparity` to use; the others count as unknown.
     segments
@@ -271,6 +274,7 @@ def explain(
     if matches.searched is not None:  # of a user's own disparity the trees know nothing
         seen = maps, regions, inference, evidence.judgement
         disparity, confidence, deviation = run.judge(matches, *seen)
+    disparity = run.follow(matches, disparity, matched, regions, evidence)
     return Result(
         disparity=disparity,
         matched=matched,

@@ -192,19 +192,13 @@ class PairRun:
         """Find the initial disparity D(p) (paper §3.1), perhaps with a search of your own."""
         import numpy as np
 
-        from slanted.matching import Matches, find_matches
-        from slanted.matching.finer import find_finer
-        from slanted.matching.plausibility import doubts_about, judge_plausibility
+        from slanted.matching.disparity_range import range_of
+        from slanted.matching.plausibility import doubts_about, doubts_of_map, judge_plausibility
 
         features, searched, rules = look.rectification, look.searched, self.settings.rectification
         assert searched is not None
         with self.stage("matching"):
-            if self.tiled is None:
-                known = self.matching, searched, self.finer
-                found = find_finer(self.left, self.right, *known, find or find_matches)
-            else:
-                pair = self.left, self.right
-                found = Matches(*self.tiled.match(*pair, self.matching, searched))
+            found = self._found(searched, find)
             if not np.isfinite(found.disparity).any():
                 raise InputError(
                     f"{', '.join(self.names)}: no pixel could be matched; check that both images "
@@ -212,10 +206,28 @@ class PairRun:
                 )
             pair = self.left, self.right
             doubts = doubts_about(found, searched, features, pair, is_dark=self.is_dark)
+            if self.matching.method == "network":  # it searches nothing, and always finds something
+                searched = range_of(found.disparity)
+                doubts = doubts or tuple(doubts_of_map(found.disparity, self.grey))
             judge_plausibility(doubts, found.disparity, features, rules, self.names)
             weights = self._pixel_weights(found.disparity, found.confidence)
         found_all = found.disparity, weights, searched, features, found, doubts
         return InitialMatches(*found_all, finer=self.finer)
+
+    def _found(self, searched: DisparityRange, find: Find | None) -> Matches:
+        """Return what the matcher finds, in bands if the image is large."""
+        from slanted.matching import Matches, find_matches
+        from slanted.matching.finer import find_finer
+
+        if self.tiled is None:
+            known = self.matching, searched, self.finer
+            return find_finer(self.left, self.right, *known, find or find_matches)
+        if self.matching.method == "network":
+            raise InputError(
+                "matching.method: a network sees an image as a whole, not in tiles; raise "
+                "tiles.above, make the images smaller or choose another matcher"
+            )
+        return Matches(*self.tiled.match(self.left, self.right, self.matching, searched))
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
@@ -240,7 +252,11 @@ class PairRun:
 
     def take(self, look: FirstLook, disparity: Any, valid: Any) -> InitialMatches:
         """Check the user's initial disparity."""
-        from slanted.matching.plausibility import doubts_of_features, judge_plausibility
+        from slanted.matching.plausibility import (
+            doubts_of_features,
+            doubts_of_map,
+            judge_plausibility,
+        )
         from slanted.matching.user_disparity import disparity_from_user
 
         if (least := self.settings.confidence.min) > 0:
@@ -252,7 +268,7 @@ class PairRun:
             below_zero, size = self.settings.matching.min_disparity < 0, self.left.shape[:2]
             given = disparity_from_user(disparity, size, valid=valid, allow_negative=below_zero)
             features = look.rectification
-            doubts = tuple(doubts_of_features(features))
+            doubts = tuple(doubts_of_features(features) or doubts_of_map(given, self.grey))
             judge_plausibility(doubts, given, features, self.settings.rectification, self.names)
         weights = self._pixel_weights(given, None)
         return InitialMatches(given, weights, None, features, doubts=doubts)
@@ -320,6 +336,28 @@ class PairRun:
             limits = drawn_range(settings, matches.searched, matched)
             sure = disparity, matched, confidence
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation
+
+    def follow(
+        self,
+        matches: InitialMatches,
+        disparity: NDArray[np.float32],
+        matched: NDArray[np.float32],
+        regions: Regions,
+        evidence: Evidence,
+    ) -> NDArray[np.float32]:
+        """Return the disparity of a result, with that of its matches where they are to be followed.
+
+        Large images have their census words in tiles only, and follow none.
+        """
+        from slanted.images.census import census_of_pair
+        from slanted.model.following import follow_matches
+
+        near = self.settings_for(matches).model.follow
+        if near == 0 or self.tiled is not None:
+            return disparity
+        with self.stage("drawing"):
+            census = evidence.census or census_of_pair(self.grey)
+            return follow_matches(disparity, matched, regions, census, near)
 
     def segment(
         self,

@@ -14,8 +14,8 @@ from slanted.settings.tree import PRESETS, _by_path
 
 
 def test_all_presets_load():
-    assert preset_names() == ("best", "default", "fast", "paper", "paper+")
-    assert len({Settings.preset(name) for name in preset_names()}) == 5
+    assert preset_names() == ("best", "default", "fast", "network", "paper", "paper+")
+    assert len({Settings.preset(name) for name in preset_names()}) == 6
     assert Settings.preset("default") == Settings()
     assert Settings.preset("paper").matching.method == "sgbm"
 

@@ -36,8 +36,14 @@ COLUMNS = (
 
 
 def settings_digest(settings: Settings) -> str:
-    """Return a digest of the settings that results depend on: all but the threads."""
-    return digest(replace(settings, threads=None).identity())
+    """Return a digest of what results depend on: all settings but the threads, and a network."""
+    same, network = replace(settings, threads=None), []
+    if settings.matching.method == "network" and settings.matching.network.model is not None:
+        from slanted.matching.network.description import SUFFIX
+
+        model = Path(settings.matching.network.model)
+        network = [file_digest(model), file_digest(model.with_suffix(SUFFIX))]
+    return digest(same.identity(), *network)
 
 
 def inputs_digest(

@@ -27,10 +27,13 @@ SHORT = {
     "--min-confidence": "confidence.min",
     "--threads": "threads",
     "--seed": "seed",
+    "--network": "matching.network.model",
 }
 """Settings with an option of their own; every other one is reached by its dotted name."""
-RARE = ("threads", "seed")
+RARE = ("threads", "seed", "matching.network.model")
 """Those of them that few need."""
+FILES = ("matching.network.model",)
+"""Those of them that are files."""
 CALIBRATION = "Calibration, for depth and point clouds"
 SERVER = "The server"
 Command = Callable[..., Any]
@@ -111,8 +114,9 @@ def settings(
 ) -> Command:
     """Add all settings to a command as options, and pass it the resulting ``settings``.
 
-    Later ones win: preset, file, ``--set``, then named options. `more` are further short options,
-    and `preset` is the default of ``--preset``.
+    Later ones win: preset, file, ``--set``, then named options; ``--network`` also chooses its
+    matcher and its preset. `more` are further short options, and `preset` is the default of
+    ``--preset``.
     """
     default_preset = preset
 
@@ -127,12 +131,15 @@ def settings(
         force: bool,
         **values: Any,
     ) -> Any:
+        named = {path: values.pop(_parameter(path)) for path in known | old}
+        texts = {"rectification.check": "warn"} if force else {}
+        if named["matching.network.model"] is not None:
+            texts["matching.method"] = "network"
+            preset = preset if _is_typed("preset") else "network"
         settings = Settings.preset(preset)
         if settings_file is not None:
             settings = Settings.load(settings_file, settings)
-        texts = {"rectification.check": "warn"} if force else {}
         texts |= dict(assignments("--set", changes))
-        named = {path: values.pop(_parameter(path)) for path in known | old}
         texts |= {path: text for path, text in named.items() if text is not None}
         return command(settings=settings.with_text(texts), **values)
 
@@ -140,7 +147,7 @@ def settings(
     decorated: Command = with_settings
     for path, described in reversed((known | old).items()):
         names = [*short.get(path, ()), f"--{path.replace('_', '-')}", f"--{path}"]
-        metavar = "N" if described.kind is int else "VALUE"
+        metavar = "N" if described.kind is int else "FILE" if path in FILES else "VALUE"
         decorated = option(
             *dict.fromkeys(names), _parameter(path), metavar=metavar, help=described.doc,
             hidden=path not in short, shown=names[0], group=MORE if path in RARE else FIRST,
@@ -148,7 +155,8 @@ def settings(
     return _with_options(decorated, (
         option("--preset", default=default_preset, show_default=True, metavar="NAME",
                help="`fast` takes less time than `default`, `best` more for a lower energy; "
-               "`paper` reproduces the publication, with far more errors."),
+               "`paper` reproduces the publication, with far more errors; `network` suits the "
+               "dense map of a network."),
         option("--settings", "settings_file", type=PATH, metavar="FILE", group=MORE,
                help="TOML file with settings that override the preset's."),
         option("--set", "changes", multiple=True, metavar="KEY=VALUE", group=MORE,
@@ -160,6 +168,12 @@ def settings(
 
 def _parameter(path: str) -> str:
     return "setting__" + path.replace(".", "__")
+
+
+def _is_typed(parameter: str) -> bool:
+    """Return whether a parameter was given on the command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 def calibration(command: Command) -> Command:
@@ -288,8 +302,7 @@ def check_file(output: Path, suffix: str) -> None:
 
 def given_threshold(settings: Settings) -> float | None:
     """Return the threshold of confidence that the user gave, even if it is 0; None without one."""
-    source = click.get_current_context().get_parameter_source(_parameter("confidence.min"))
-    is_given = source is ParameterSource.COMMANDLINE
+    is_given = _is_typed(_parameter("confidence.min"))
     return settings.confidence.min if is_given or settings.confidence.min > 0 else None
 
 

@@ -66,12 +66,15 @@ class Matches:
     """(H, W) whether the first choice passes the left-right check."""
     margin: DisparityMap | None = None
     """(H, W) the confidence in the first choice, from 0 to 1."""
+    reaches_beyond: bool = False
+    """Whether it is worth keeping where the right view does not reach, as a network's guess is."""
 
 
 # Modules are named, not imported: `--help` needs the names, and only a run needs the code.
 _MATCHERS: dict[str, MatchFunction | str] = {
     "sgbm": "slanted.matching.sgbm",
     "census": "slanted.matching.census_sgm",
+    "network": "slanted.matching.network",
 }
 
 
@@ -157,7 +160,8 @@ def find_matches(
     if searched is None:
         searched = disparity_range(left8, right8, settings)
     found = run_matcher(left8, right8, searched, follow_noise(left8, right8, settings))
-    drop_impossible(found.disparity, found.confidence, settings)
+    if not found.reaches_beyond:
+        drop_impossible(found.disparity, found.confidence, settings)
     return found
 
 

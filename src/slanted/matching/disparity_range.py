@@ -9,7 +9,7 @@ import numpy as np
 from slanted.errors import InputError
 from slanted.images.colour import as_8_bit, as_grey
 from slanted.matching import DisparityRange
-from slanted.runtime.arrays import Bytes
+from slanted.runtime.arrays import Bytes, DisparityMap
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -29,7 +29,9 @@ def disparity_range(left: Image, right: Image, settings: MatchingSettings) -> Di
     """Return the range of the settings; its end is estimated from the pair if it is auto."""
     width = left.shape[1]
     low, high = settings.min_disparity, settings.max_disparity
-    if high is None:
+    if high is None and settings.method == "network":
+        high = max(width, low + 1)  # it searches nothing; `range_of` narrows what it found
+    elif high is None:
         high = low + find_range(*as_8_bit(left, right), low)
     for name, end in (("min_disparity", low), ("max_disparity", high - 1)):
         if abs(end) >= width:
@@ -38,6 +40,18 @@ def disparity_range(left: Image, right: Image, settings: MatchingSettings) -> Di
                 f"px, got {end if name == 'min_disparity' else high}; lower it or use auto"
             )
     return DisparityRange(low, high)
+
+
+def range_of(disparity: DisparityMap) -> DisparityRange:
+    """Return the smallest range that has all disparities of a map.
+
+    Examples
+    --------
+    >>> range_of(np.array([[3.5, np.nan, 7.0]], np.float32))
+    DisparityRange(low=3, high=8)
+    """
+    known = disparity[np.isfinite(disparity)]
+    return DisparityRange(int(np.floor(known.min())), int(np.floor(known.max())) + 1)
 
 
 def find_range(left: Bytes, right: Bytes, low: int) -> int:

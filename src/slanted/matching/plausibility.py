@@ -13,11 +13,12 @@ import numpy as np
 
 from slanted.errors import ImplausibleError, warn
 from slanted.images.colour import as_8_bit
+from slanted.matching.agreement import LEAST_AGREEMENT, agreement_of
 from slanted.matching.rectification import ONE_SCENE
 from slanted.runtime.arrays import DisparityMap
 
 if TYPE_CHECKING:
-    from slanted.images import Image
+    from slanted.images import GreyPair, Image
     from slanted.matching import DisparityRange, Matches
     from slanted.matching.rectification import RectificationCheck
     from slanted.settings import RectificationSettings
@@ -95,6 +96,17 @@ def doubts_of_features(features: RectificationCheck | None) -> list[str]:
         f"of {features.matches} features that look alike in both images only "
         f"{features.consistent_share:.0%} lie where one scene would have them, with a median "
         f"vertical offset of {features.vertical_offset:.0f} px"
+    ]
+
+
+def doubts_of_map(disparity: DisparityMap, grey: GreyPair) -> list[str]:
+    """Return whether a disparity that no search found seems to be of another pair."""
+    agreement = agreement_of(grey, disparity)
+    if agreement is None or agreement >= LEAST_AGREEMENT:
+        return []
+    return [
+        "the disparity seems to be of another pair: the right view looks more alike there than "
+        f"some pixels beside it at {agreement:.0%} of the pixels, of which half would be chance"
     ]
 
 

@@ -10,7 +10,8 @@ Each module holds the section of its name with its subsections; `matching` also 
 `tree` has the root with ``seed`` and ``threads``, and reads and writes settings; `given` takes them
 in the forms that users have; `fields` describes a single setting, `renames` lists old names, and
 `documentation` writes the reference. ``presets/`` has the values of ``fast``, ``default`` and
-``best``, which trade time for accuracy, and of ``paper``, which follows the publication.
+``best``, which trade time for accuracy, of ``paper``, which follows the publication, and of
+``network``, for dense maps.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from slanted.settings.learning import LearningSettings
 from slanted.settings.matching import (
     CensusSettings,
     MatchingSettings,
+    NetworkSettings,
     RectificationSettings,
     SgbmSettings,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "LearningSettings",
     "MatchingSettings",
     "ModelSettings",
+    "NetworkSettings",
     "RectificationSettings",
     "RefinementSettings",
     "SegmentationSettings",

@@ -67,6 +67,7 @@ def _model(rules: ModelSettings, times: int) -> ModelSettings:
         lambda_hinge=rules.lambda_hinge / area,
         lambda_imp=rules.lambda_imp / area,
         relief=rules.relief / times,
+        follow=rules.follow / times,
         weights=replace(
             weights,
             seg=weights.seg * area**2,

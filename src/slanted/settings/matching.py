@@ -10,7 +10,7 @@ from slanted.settings.fields import Section, setting
 
 CENSUS_BITS = 62
 """Bits of a 9 × 7 census word."""
-MATCHERS = ["sgbm", "census"]
+MATCHERS = ["sgbm", "census", "network"]
 """The values of ``matching.method``; `slanted.register_matcher` adds to them."""
 
 
@@ -110,6 +110,18 @@ class CensusSettings(Section):
 
 
 @dataclass(frozen=True)
+class NetworkSettings(Section):
+    """The matcher `network` is a stereo network of your own, an ONNX file; see docs/networks.md."""
+
+    model: str | None = setting(None, kind=str, doc=
+        "This ONNX file is the network, and a TOML file of the same name beside it may describe "
+        "it; auto is none, and then the matcher cannot be chosen.")
+    runtime: str = setting("auto", choices=("auto", "onnxruntime", "opencv"), doc=
+        "This package runs it; `auto` is ONNX Runtime if it is installed and else OpenCV, which "
+        "runs fewer networks.")
+
+
+@dataclass(frozen=True)
 class MatchingSettings(Section):
     """A matcher computes the initial disparity D(p) on the pixels F (paper §3.1)."""
 
@@ -130,6 +142,7 @@ class MatchingSettings(Section):
         "A larger step in disparity separates two patches.")
     sgbm: SgbmSettings = dataclasses.field(default_factory=SgbmSettings)
     census: CensusSettings = dataclasses.field(default_factory=CensusSettings)
+    network: NetworkSettings = dataclasses.field(default_factory=NetworkSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()

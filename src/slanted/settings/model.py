@@ -71,4 +71,9 @@ class ModelSettings(Section):
     relief: float = setting(2.0, unit="px", low=0.0, doc=
         "The disparity follows sure matches that are up to this far from their plane, as far as "
         "they stand out from noise. With 0 planes are drawn as they are, as in the paper.")
+    follow: float = setting(0.0, unit="px", low=0.0, doc=
+        "The disparity is that of the matches, for dense maps of little noise, such as a "
+        "network's. Planes fill its holes, and take its place at depth edges where it is farther "
+        "than this from the plane and the right view looks more like the plane. With 0 planes are "
+        "drawn as they are, as in the paper; images in tiles always are.")
     weights: WeightSettings = dataclasses.field(default_factory=WeightSettings)
