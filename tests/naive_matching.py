@@ -223,3 +223,14 @@ def grid_sums(cost, grey, p1, p2, paths, low, count, side):
                 for d, value in here.items():
                     total[y, x][d] += value
     return total
+
+
+def block_medians(values: np.ndarray, side: int) -> np.ndarray:
+    height, width = values.shape[0] // side, values.shape[1] // side
+    medians = np.full((height, width), np.nan, np.float32)
+    for y, x in np.ndindex(height, width):
+        block = values[side * y : side * (y + 1), side * x : side * (x + 1)]
+        known = block[np.isfinite(block)]
+        if 2 * known.size >= block.size:
+            medians[y, x] = np.median(known)
+    return medians

@@ -62,7 +62,7 @@ class Result(ResultData):
     doubts
         What speaks against the result as a whole, a sentence each; empty for a good pair.
     finer
-        How many times finer than the image the grid was on which it was matched.
+        How many times finer than the image the grid of its model is.
     left, right
         The pair as it was given, as grey or RGB; None if it was saved without.
     calibration

@@ -74,8 +74,8 @@ class InitialMatches:
     """What the matcher found before its filters; None for a disparity of the user's own."""
     doubts: tuple[str, ...] = ()
     """What speaks against the pair, a sentence each."""
-    finer: int = 1
-    """How many times finer than the image the grid was on which it was matched."""
+    finer: float = 1
+    """How many times finer than the image the grid of its model is."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,13 @@ class PairRun:
 
         return times_finer(self.left.shape[0] * self.left.shape[1], self.settings)
 
+    @property
+    def grid(self) -> float:
+        """How many times finer than the image the grid of its model is."""
+        from slanted.settings.grid import model_grid
+
+        return model_grid(self.left.shape[0] * self.left.shape[1], self.finer)
+
     def settings_for(self, matches: InitialMatches) -> Settings:
         """Return the settings of the stages after matching, which follow the grid of matching."""
         from slanted.settings.grid import on_finer_grid
@@ -212,16 +219,16 @@ class PairRun:
             judge_plausibility(doubts, found.disparity, features, rules, self.names)
             weights = self._pixel_weights(found.disparity, found.confidence)
         found_all = found.disparity, weights, searched, features, found, doubts
-        return InitialMatches(*found_all, finer=self.finer)
+        return InitialMatches(*found_all, finer=self.grid)
 
     def _found(self, searched: DisparityRange, find: Find | None) -> Matches:
         """Return what the matcher finds, in bands if the image is large."""
-        from slanted.matching import Matches, find_matches
+        from slanted.matching import Matches
         from slanted.matching.finer import find_finer
 
         if self.tiled is None:
             known = self.matching, searched, self.finer
-            return find_finer(self.left, self.right, *known, find or find_matches)
+            return find_finer(self.left, self.right, *known, find)
         if self.matching.method == "network":
             raise InputError(
                 "matching.method: a network sees an image as a whole, not in tiles; raise "
@@ -378,7 +385,7 @@ class PairRun:
         rules = self.settings_for(matches).segmentation
         if rules.count is None and matches.searched is not None:
             pixels = self.left.shape[0] * self.left.shape[1]
-            rules = replace(rules, count=automatic_count(pixels * matches.finer**2))
+            rules = replace(rules, count=automatic_count(round(pixels * matches.finer**2)))
         with self.stage("segmentation"):
             if coarsely:
                 return segment_coarsely(self.left, rules, matches.disparity)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive_matching
 import slanted
 from slanted.evaluation.metrics import evaluate
 from slanted.matching import DisparityRange, find_matches
@@ -23,12 +24,8 @@ def test_medians_of_blocks_are_those_of_numpy(seed, side, unknown):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(3 * side, 2 * side)).astype(np.float32)
     values[rng.uniform(size=values.shape) < unknown] = np.nan
-    found = block_medians(values, side)
-    for y, x in np.ndindex(found.shape):
-        block = values[side * y : side * (y + 1), side * x : side * (x + 1)]
-        known = block[np.isfinite(block)]
-        expected = np.median(known) if 2 * known.size >= block.size else np.nan
-        np.testing.assert_allclose(found[y, x], expected, rtol=1e-6)
+    expected = naive_matching.block_medians(values, side)
+    np.testing.assert_allclose(block_medians(values, side), expected, rtol=1e-6)
 
 
 def test_once_is_as_without():
@@ -43,13 +40,33 @@ def test_all_maps_have_the_size_of_the_pair_and_fit_together():
     scene = make_scene(97, 65, segments=24, seed=1)
     found = find_finer(scene.left, scene.right, MatchingSettings(), SEARCHED, 2)
     assert found.confidence is not None
-    for values in vars(found).values():
-        assert values.shape == (65, 97)
+    for name in ("disparity", "confidence", "winner", "agrees", "margin"):
+        assert getattr(found, name).shape == (65, 97)
     known = np.isfinite(found.disparity)
     assert known.mean() > 0.5
     assert (found.confidence[~known] == 0).all()
     assert np.isfinite(found.winner).all()
     assert found.winner.max() < SEARCHED.high
+
+
+def test_what_was_not_seen_at_the_own_size_is_not_searched():
+    scene = make_scene(120, 80, segments=24, max_disparity=24, seed=3)
+    asked = []
+
+    def find(left, right, settings, searched):
+        asked.append((left.shape[:2], searched))
+        return find_matches(left, right, settings, searched)
+
+    pair = scene.left, scene.right, MatchingSettings(), DisparityRange(0, 64), 2
+    whole, guided = find_finer(*pair, find), find_finer(*pair)
+    assert asked == [((160, 240), DisparityRange(0, 128))]
+    both = np.isfinite(whole.disparity) & np.isfinite(guided.disparity)
+    assert both.mean() > 0.5
+    assert np.mean(np.abs(whole.disparity - guided.disparity)[both] < 0.5) > 0.99
+    # Half a square around, a margin of 2 pixels, and numbers of disparities in steps of 8 pixels.
+    beyond = cv2.dilate(find_matches(*pair[:4]).winner, np.ones((35, 35), np.uint8)) + 10.5
+    assert (guided.winner <= beyond).all()
+    assert (whole.winner > beyond).any()
 
 
 def test_fractions_of_pixels_are_found_more_precisely():

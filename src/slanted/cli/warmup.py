@@ -61,10 +61,13 @@ def small_runs(progress: Callable[[str], None] = lambda text: None) -> None:
     for name in preset_names():
         progress(f"a small run with the preset {name}")
         settings = dataclasses.replace(Settings.preset(name), threads=1)
-        stream = Stream(settings)
-        stream(scene.left, scene.right)
-        result = stream(scene.left, scene.right)
-        estimate(grey, scene.right.mean(axis=2).astype(grey.dtype), settings)
+        if settings.matching.method == "network":  # there is none, but perhaps its map
+            result = estimate(scene.left, scene.right, settings, disparity=scene.disparity)
+        else:
+            stream = Stream(settings)
+            stream(scene.left, scene.right)
+            result = stream(scene.left, scene.right)
+            estimate(grey, scene.right.mean(axis=2).astype(grey.dtype), settings)
         evaluate(interpolate_background(result.matched), scene.disparity)
         with tempfile.TemporaryDirectory() as folder, whole_folder(Path(folder) / "run") as run:
             write_result(run, result, scene.left, calibration, {}, scene.right)

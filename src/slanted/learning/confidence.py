@@ -230,7 +230,8 @@ def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatc
     with prepare(left, right, settings, None, names) as run:
         searched = disparity_range(run.left, run.right, settings.matching)
         found = find_finer(run.left, run.right, run.matching, searched, run.finer)
-        yield run, InitialMatches(found.disparity, None, searched, None, found), truth
+        found_all = found.disparity, None, searched, None, found
+        yield run, InitialMatches(*found_all, finer=run.grid), truth
 
 
 def _match_samples(task: _Task, settings: Settings) -> Samples:

@@ -3,25 +3,33 @@
 The windows and the sub-pixel fit of a matcher are as many pixels wide in small images as in large
 ones. At 300 pixels' width they cross more depth edges, and half a pixel is as far as two are at
 1200. An enlarged pair is matched more precisely, and small ones have the time for it.
+
+The enlarged pair is searched only where the pair at its own size found something, right or not.
+That takes a fifth of the time of all disparities, and is more accurate where there is little
+texture, which the smaller windows would be misled by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.images.checks import check_pair
 from slanted.images.colour import as_8_bit
 from slanted.matching import DisparityRange, Matches, find_matches
+from slanted.matching.block_kernels import block_median_rows
+from slanted.matching.guided_sgm import find_expected
+from slanted.matching.interpolation import interpolate_background
 from slanted.matching.noise import follow_noise
+from slanted.matching.search_grid import THIN
 from slanted.runtime.opencv import cv2
+from slanted.runtime.threads import bind, share
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from slanted.images import Image
     from slanted.runtime.arrays import DisparityMap
     from slanted.settings import MatchingSettings
@@ -37,11 +45,14 @@ def find_finer(
     settings: MatchingSettings,
     searched: DisparityRange,
     times: int,
-    find: Find = find_matches,
+    find: Find | None = None,
 ) -> Matches:
-    """Match a pair with `find`, enlarged `times` times; the result has its own size."""
+    """Match a pair enlarged `times` times; the result has its own size.
+
+    `find` matches the enlarged pair; by default it searches what the pair at its own size tells.
+    """
     if times == 1:
-        return find(left, right, settings, searched)
+        return (find or find_matches)(left, right, settings, searched)
     pair8 = as_8_bit(*check_pair(left, right))
     # JPEG's blocks are found at their own size only.
     settings = follow_noise(*pair8, settings)
@@ -50,6 +61,9 @@ def find_finer(
     size = width * times, height * times
     views = [cv2.resize(view, size, interpolation=cv2.INTER_CUBIC) for view in pair8]
     wide = DisparityRange(searched.low * times, searched.high * times)
+    if find is None:
+        own = find_matches(*pair8, settings, searched)
+        find = partial(find_expected, expected=_expected(own, times))
     fine = find(views[0], views[1], replace(settings, census=census), wide)
     disparity = block_medians(fine.disparity, times) / np.float32(times)
     known = np.isfinite(disparity)
@@ -59,27 +73,30 @@ def find_finer(
         if fine.confidence is None
         else np.where(known, _means(fine.confidence, times), np.float32(0)),
         None if fine.winner is None else block_medians(fine.winner, times) / np.float32(times),
-        None if fine.agrees is None else _means(fine.agrees, times) >= 0.5,
+        None if fine.agrees is None else _means(fine.agrees.astype(np.float32), times) >= 0.5,
         None if fine.margin is None else _means(fine.margin, times),
     )
 
 
+def _expected(own: Matches, times: int) -> list[DisparityMap]:
+    """Return what matches of a pair let expect of it enlarged, as `expected_grid` takes it."""
+    assert own.winner is not None
+    known = np.isfinite(own.disparity).any()
+    maps = [own.winner, *([interpolate_background(own.disparity)] if known else [])]
+    rows, columns = (np.arange(0, side * times, THIN) // times for side in own.winner.shape)
+    return [each[np.ix_(rows, columns)] * np.float32(times) for each in maps]
+
+
 def block_medians(disparity: DisparityMap, side: int) -> DisparityMap:
     """Return the medians of what is known in blocks of pixels; NaN where less than half is."""
-    values = np.sort(_blocks(disparity, side), axis=-1)  # NaN comes last
-    count = np.isfinite(values).sum(axis=-1)
-    middle = np.stack([np.maximum(count - 1, 0) // 2, np.minimum(count // 2, side**2 - 1)], axis=-1)
-    medians = np.take_along_axis(values, middle, axis=-1).mean(axis=-1, dtype=np.float32)
-    return np.where(2 * count >= side * side, medians, np.float32(np.nan))
+    height, width = (length // side for length in disparity.shape)
+    medians = np.empty((height, width), np.float32)
+    share(height, bind(block_median_rows, (disparity, side), medians))
+    return medians
 
 
-def _means(values: NDArray[Any], side: int) -> DisparityMap:
-    means: DisparityMap = _blocks(values, side).mean(axis=-1, dtype=np.float32)
+def _means(values: DisparityMap, side: int) -> DisparityMap:
+    """Return the means of blocks of pixels."""
+    height, width = (length // side for length in values.shape)
+    means: DisparityMap = cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
     return means
-
-
-def _blocks(values: NDArray[Any], side: int) -> NDArray[Any]:
-    """Return (H / side, W / side, side²) values of the blocks of an image."""
-    height, width = values.shape
-    cut = values.reshape(height // side, side, width // side, side)
-    return cut.transpose(0, 2, 1, 3).reshape(height // side, width // side, side * side)

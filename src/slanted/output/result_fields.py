@@ -40,7 +40,7 @@ class ResultData:
     deviation: NDArray[np.float32] | None = None
     sky: NDArray[np.bool_] | None = None
     doubts: tuple[str, ...] = ()
-    finer: int = 1
+    finer: float = 1
     left: Image | None = None
     right: Image | None = None
     calibration: Calibration | None = None

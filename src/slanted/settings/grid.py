@@ -1,14 +1,16 @@
 """Settings on a finer grid: what they mean does not depend on the size of an image.
 
 Many settings are lengths in pixels, or weigh sums over pixels against numbers per boundary. They
-are meant for images of about a thousand pixels' width. Small images are matched on a grid that is
-`times` finer; `on_finer_grid` gives the settings with which the model on the image's own pixels is
-the model on that grid. Lengths and disparities become shorter by `times`. A sum over pixels has
-fewer terms by its square, and squared disparities are smaller by its square.
+are meant for images of about a thousand pixels' width. Small images are matched on a finer grid,
+and are modelled as if they had `MEANT` pixels: `on_finer_grid` gives the settings with which the
+model on the image's own pixels is the model on a grid that is `times` finer. Lengths and
+disparities become shorter by `times`. A sum over pixels has fewer terms by its square, and squared
+disparities are smaller by its square.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from slanted.settings.segmentation import SegmentationSettings
     from slanted.settings.tree import Settings
 
-SMALL = 200_000
+SMALL = 400_000
 """Images of up to this many pixels are matched on a finer grid by themselves."""
 TIMES = 2
 """How many times finer it is."""
+MEANT = 800_000
+"""Settings are meant for images of about so many pixels."""
 
 
 def times_finer(pixels: int, settings: Settings) -> int:
@@ -35,7 +39,20 @@ def times_finer(pixels: int, settings: Settings) -> int:
     return settings.matching.census.finer or (TIMES if pixels <= SMALL else 1)
 
 
-def on_finer_grid(settings: Settings, times: int) -> Settings:
+def model_grid(pixels: int, times: int) -> float:
+    """Return how many times finer the grid of the model is, if that of matching is `times` finer.
+
+    Small images that are matched more precisely are modelled on as many cells as larger ones have.
+
+    Examples
+    --------
+    >>> model_grid(400_000, 1), round(model_grid(400_000, 2), 3), model_grid(1_500_000, 2)
+    (1.0, 1.414, 1.0)
+    """
+    return min(max(math.sqrt(MEANT / pixels), 1.0), float(times))
+
+
+def on_finer_grid(settings: Settings, times: float) -> Settings:
     """Return the settings of segmentation, model and refinement for a grid `times` finer.
 
     Settings of matching and confidence stay, and so does an automatic number of segments.
@@ -51,13 +68,13 @@ def on_finer_grid(settings: Settings, times: int) -> Settings:
     )
 
 
-def _segmentation(rules: SegmentationSettings, times: int) -> SegmentationSettings:
+def _segmentation(rules: SegmentationSettings, times: float) -> SegmentationSettings:
     slic = rules.slic
     weight, cap = slic.disparity_weight * times**2, max(slic.truncation / times, 0.01)
     return replace(rules, slic=replace(slic, disparity_weight=weight, truncation=cap))
 
 
-def _model(rules: ModelSettings, times: int) -> ModelSettings:
+def _model(rules: ModelSettings, times: float) -> ModelSettings:
     weights, area = rules.weights, times**2
     return replace(
         rules,
@@ -81,7 +98,7 @@ def _model(rules: ModelSettings, times: int) -> ModelSettings:
     )
 
 
-def _inference(rules: InferenceSettings, times: int) -> InferenceSettings:
+def _inference(rules: InferenceSettings, times: float) -> InferenceSettings:
     return replace(
         rules,
         sigma_disparity=rules.sigma_disparity / times,
@@ -89,13 +106,13 @@ def _inference(rules: InferenceSettings, times: int) -> InferenceSettings:
     )
 
 
-def _refinement(rules: RefinementSettings, times: int) -> RefinementSettings:
+def _refinement(rules: RefinementSettings, times: float) -> RefinementSettings:
     return replace(
         rules,
         disparity_weight=rules.disparity_weight * times**2,
         truncation=rules.truncation / times,
         length_weight=rules.length_weight / times,
-        split_size=-(-rules.split_size // times**2),
+        split_size=math.ceil(rules.split_size / times**2),
         split_distance=rules.split_distance / times,
-        rim_width=-(-rules.rim_width // times),
+        rim_width=math.ceil(rules.rim_width / times),
     )

@@ -64,8 +64,8 @@ class CensusSettings(Section):
         "Auto smooths pairs that are noisy or strongly compressed, and doubles p1 for them; all "
         "stages see a noisy pair smoothed.")
     finer: int | None = setting(None, low=1, high=4, doc=
-        "A run matches the pair enlarged this many times, and settings in pixels follow; auto is 2 "
-        "for images of up to 200,000 pixels and 1 for others.")
+        "A run matches the pair enlarged this many times, and settings in pixels follow for images "
+        "of up to 800,000 pixels; auto is 2 for images of up to 400,000 pixels and 1 for others.")
     paths: int = setting(4, low=4, high=16, doc=
         "Costs are summed along this many paths: 4, 8 or 16.")
     census_weight: int = setting(2, low=0, high=3, doc=

@@ -253,7 +253,7 @@ def _value(leaf: Leaf, result: Result) -> Any:
     from slanted.segmentation import automatic_count
 
     if leaf.value is None:  # only the number of segments can be None
-        return automatic_count(result.disparity.size * result.finer**2)
+        return automatic_count(round(result.disparity.size * result.finer**2))
     return leaf.value
 
 
