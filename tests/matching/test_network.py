@@ -1,6 +1,8 @@
 """A network of the user's own: what it is given, what becomes of what it gives, and bad ones."""
 
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -385,6 +387,27 @@ def test_models_are_kept_open_until_their_file_changes(tmp_path):
     assert open_model(path, "onnxruntime", 1).compute is first.compute
     block_matcher(path, 4)
     assert open_model(path, "onnxruntime", 1).compute is not first.compute
+
+
+FORK = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from slanted.matching.network.model import open_model
+path, views = Path(sys.argv[1]), {name: np.ones((1, 3, 9, 30), np.float32) for name in ("left", "right")}
+run = lambda: open_model(path, "auto", 2).run(views, ["disparity"])[0].tobytes()
+before = run()
+if (child := os.fork()) == 0:
+    os._exit(0 if run() == before else 1)  # as multiprocessing does; ONNX Runtime hangs in exit()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no forks")
+def test_a_forked_process_runs_a_network_and_ends(tmp_path):
+    path = block_matcher(tmp_path / "model.onnx")
+    # It used to wait for ever for threads of its parent.
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], check=True, timeout=60)
 
 
 def test_results_do_not_depend_on_threads(tmp_path):

@@ -5,6 +5,7 @@ Opened models are kept, because opening one may take longer than running it.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -112,9 +113,11 @@ def open_model(path: Path, runtime: str, threads: int) -> Model:
         raise FileError(path, error.problem) from error  # as the user names it
 
 
-@lru_cache(KEPT)
-def _opened(path: Path, _changed: int, _size: int, runtime: str, threads: int) -> Model:
+def _open(path: Path, _changed: int, _size: int, runtime: str, threads: int) -> Model:
     return _with_onnxruntime(path, threads) if runtime == "onnxruntime" else _with_opencv(path)
+
+
+_opened = lru_cache(KEPT)(_open)
 
 
 def _with_onnxruntime(path: Path, threads: int) -> Model:
@@ -198,6 +201,17 @@ def _said(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+def _leave_sessions() -> None:
+    """Let a forked process open models anew.
+
+    It has the sessions of its parent, but not their threads, for which the end of a session waits:
+    they must never end. (ONNX Runtime itself waits for them in a forked process that ends by
+    ``exit``, not by ``os._exit`` as those of multiprocessing do.)
+    """
+    global _opened  # noqa: PLW0603
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_opened))
+    _opened = lru_cache(KEPT)(_open)
+
+
 if hasattr(os, "register_at_fork"):
-    # A forked process has the sessions of its parent, but not their threads.
-    os.register_at_fork(after_in_child=_opened.cache_clear)
+    os.register_at_fork(after_in_child=_leave_sessions)
