@@ -41,6 +41,16 @@ def one_line(text: str) -> str:
     return _shortened(printable(_shortened(text)))
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of what a library's error says, for a sentence of our own.
+
+    OpenCV has it in ``err``, without the place in its source.
+    """
+    text = getattr(error, "err", None) or str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return one_line(lines[0]) if lines else type(error).__name__
+
+
 def printable(text: str) -> str:
     """Escape what a terminal would act upon: names of files may hold line ends and ESC."""
     if text.isprintable():

@@ -10,7 +10,7 @@ import pytest
 import slanted
 from slanted.errors import FileError
 from slanted.io import atomic_path, read_bytes, write_bytes
-from slanted.io.files import KEPT_DIGESTS, _content_digest, file_digest
+from slanted.io.files import KEPT_DIGESTS, _content_digest, append_bytes, file_digest
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="umask, links and pipes are POSIX's")
 
@@ -179,6 +179,30 @@ def test_import_is_lazy():
     heavy = "('cv2', 'numba', 'skimage', 'yaml')"
     code = "import sys, slanted.io; slanted.io.Calibration;"
     assert output_of(f"{code} print([m for m in {heavy} if m in sys.modules])") == "[]"
+
+
+def test_lines_are_appended_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "lines"
+    append_bytes(file, b"one\n")
+    append_bytes(file, b"two\n")
+    assert file.read_bytes() == b"one\ntwo\n"
+    with pytest.raises(FileError, match="cannot be written"):
+        append_bytes(tmp_path, b"three\n")
+
+
+@posix_only
+def test_a_full_disk_leaves_no_part_of_a_line(tmp_path):
+    file = tmp_path / "lines"
+    file.write_bytes(b"one\n")
+    code = (
+        "import resource; from pathlib import Path; from slanted.errors import FileError\n"
+        "from slanted.io.files import append_bytes\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"
+        f"try: append_bytes(Path({str(file)!r}), b'x' * 20)\n"
+        "except FileError as error: print('refused' if 'cannot be written' in str(error) else '')"
+    )
+    assert output_of(code) == "refused"
+    assert file.read_bytes() == b"one\n"
 
 
 def test_every_exported_name_resolves():

@@ -1,5 +1,6 @@
 """A session: what it estimates, tells, records and survives."""
 
+import csv
 import time
 from functools import cache
 from typing import ClassVar
@@ -10,6 +11,7 @@ import pytest
 
 import slanted
 from live.made import HEIGHT, WIDTH, FakeCamera, frames, write_videos
+from slanted.batch import records
 from slanted.batch.live_results import live_results
 from slanted.batch.summary import find_results, read_summary
 from slanted.errors import FileError, ImplausibleError, InputError
@@ -108,7 +110,7 @@ def test_pairs_that_fail_are_told_once_and_left_out(tmp_path, fake):
     with live_results(tmp_path / "out", SETTINGS) as kept:
         session = run(sources, kept=kept, tell=told.append)
     assert (session.state().frames, session.state().failed) == (3, 2)
-    assert told == [f"{tmp_path / 'left'}, frame 1: the lens is covered, at 2"]
+    assert told == [f"{tmp_path / 'left'}, image 1: the lens is covered, at 2"]
     assert session.state().troubles == ()  # it is over
     session.check()
     rows = read_summary(tmp_path / "out")
@@ -125,6 +127,21 @@ def test_if_all_fail_that_is_the_error(tmp_path, fake):
     assert session.state().troubles
     with pytest.raises(ImplausibleError, match="the lens is covered"):
         session.check()
+
+
+def test_reasons_that_were_told_are_not_the_error_again(tmp_path, fake):
+    told = []
+    for side in ("left", "right"):
+        (tmp_path / side).mkdir()
+        for number in range(2):
+            black = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+            slanted.write_image(tmp_path / side / f"{number}.png", black)
+    sources = [open_source(str(tmp_path / side)) for side in ("left", "right")]
+    session = run(sources, tell=told.append)
+    assert len(told) == 1
+    with pytest.raises(InputError, match="got 2 pairs that cannot, for the reasons told") as raised:
+        session.check()
+    assert "the lens is covered" not in str(raised.value)
 
 
 def test_a_new_size_is_a_new_stream_but_does_not_fit_a_calibration(tmp_path, fake):
@@ -147,7 +164,7 @@ def test_a_new_size_is_a_new_stream_but_does_not_fit_a_calibration(tmp_path, fak
     )
     assert (session.state().frames, session.state().failed, len(fake)) == (2, 1, 1)
     assert told == [
-        f"{tmp_path / 'left'}, frame 1: expected images of 160×96 pixels, which the calibration "
+        f"{tmp_path / 'left'}, image 1: expected images of 160×96 pixels, which the calibration "
         "was given for, got 160×48"
     ]
     assert fake[0].calibration == CAMERAS
@@ -222,6 +239,45 @@ def test_a_recording_is_a_batch(tmp_path):
         live_results(tmp_path / "out", SETTINGS),
     ):
         pass
+
+
+def test_pairs_that_cannot_be_read_are_recorded_as_failed(tmp_path, fake):
+    for k, side in enumerate(("left", "right")):
+        (tmp_path / side).mkdir()
+        for number, pair in enumerate(frames(3)):
+            slanted.write_image(tmp_path / side / f"{number}.png", pair[k])
+    (tmp_path / "right" / "1.png").write_bytes(b"no image")
+    sources = [open_source(str(tmp_path / side)) for side in ("left", "right")]
+    with live_results(tmp_path / "out", SETTINGS) as kept:
+        assert run(sources, kept=kept).state().failed == 1
+    rows = read_summary(tmp_path / "out")
+    assert [(row["name"], row["status"]) for row in rows] == [
+        ("0", "done"),
+        ("1", "failed"),
+        ("2", "done"),
+    ]
+    assert "right/1.png" in rows[1]["error"]
+    assert rows[1]["left"] == f"{tmp_path / 'left'}, image 1"
+
+
+def test_the_summary_grows_with_the_recording(tmp_path):
+    """A recording that is killed has the summary of what it wrote, in the form of a batch's."""
+    names = ("name", "left", "right")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "summary.csv").write_text("of something else")
+    with live_results(tmp_path / "out", SETTINGS) as kept:
+        for number in range(3):
+            kept.keep(f"{number:06}", a_result(), ("left", "right"), 1.0)
+            rows = read_summary(tmp_path / "out")
+            assert [row["name"] for row in rows] == [f"{k:06}" for k in range(number + 1)]
+            with (tmp_path / "out" / "summary.csv").open(newline="") as file:
+                table = list(csv.DictReader(file))
+            assert [[row[name] for name in names] for row in table] == [
+                [row[name] for name in names] for row in rows
+            ]
+    records.write_summary(tmp_path, rows)
+    for name in ("summary.csv", "summary.jsonl"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
 def test_a_recording_that_cannot_be_written_ends_it(tmp_path, fake, monkeypatch):

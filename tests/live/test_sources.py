@@ -90,8 +90,12 @@ def test_what_is_no_source_is_refused(tmp_path, monkeypatch, text, message, capf
 
 
 def test_passwords_are_not_shown():
-    assert without_password("rtsp://me:secret@host:554/x?y=@") == "rtsp://…@host:554/x?y=@"
-    assert without_password("rtsp://host/a@b") == "rtsp://host/a@b"
+    for secret in ("secret", "se@cret", "se/cret", "se?cr#et", "se\ncret"):
+        assert without_password(f"rtsp://me:{secret}@host:554/x") == "rtsp://…@host:554/x"
+    assert without_password("rtsp://host:554/x") == "rtsp://host:554/x"
+    with pytest.raises(FileError) as unknown:
+        open_source("ftp://me:secret@127.0.0.1/x")
+    assert "secret" not in str(unknown.value)
     with pytest.raises(InputError) as refused:
         open_source("http://me:secret@127.0.0.1:1/x")
     assert "secret" not in str(refused.value)

@@ -1,5 +1,6 @@
 """Without OpenCV, or with one that does not work, a sentence says what to type."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -115,3 +116,23 @@ def test_the_bound_is_the_extras():
 def test_it_is_an_error_of_input_and_of_import():
     assert issubclass(MissingExtraError, InputError)
     assert issubclass(MissingExtraError, ImportError)
+
+
+def test_blocks_that_are_silenced_may_overlap(monkeypatch):
+    """As those of two cameras' threads, of which the first one to begin is the first to end."""
+    levels = opencv.cv2.utils.logging
+    monkeypatch.delenv(opencv.FFMPEG_LEVEL, raising=False)
+    usual = levels.getLogLevel()
+    levels.setLogLevel(levels.LOG_LEVEL_ERROR)
+    try:
+        first, second = opencv.silenced(), opencv.silenced()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert levels.getLogLevel() == levels.LOG_LEVEL_SILENT
+        assert os.environ[opencv.FFMPEG_LEVEL] == "-8"
+        second.__exit__(None, None, None)
+        assert levels.getLogLevel() == levels.LOG_LEVEL_ERROR
+        assert opencv.FFMPEG_LEVEL not in os.environ
+    finally:
+        levels.setLogLevel(usual)

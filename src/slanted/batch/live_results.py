@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from slanted.result import Result
     from slanted.settings import Settings
 
-SUMMARY_SECONDS = 10.0
-"""The summary is written at least this often, because a recording may be killed."""
-
 
 class LiveResults:
-    """Keeps results under `output`, as ``slanted batch`` does."""
+    """Keeps results under `output`, as ``slanted batch`` does.
+
+    Nothing of them stays in memory, since a recording may last for hours.
+    """
 
     def __init__(self, output: Path, settings: Settings) -> None:
         self.output = output
         self._settings = settings
+        self._has_summary = False
         self._same: dict[str, Any] = {"versions": versions()}
         self._same["settings"] = records.settings_digest(settings)
-        self._rows: list[dict[str, Any]] = []
-        self._written_at = time.monotonic()
 
     def keep(
         self,
@@ -73,34 +72,31 @@ class LiveResults:
             write_result(staging, kept, inputs=dict(zip(("left", "right"), sources, strict=True)))
             record["files"] = records.file_digests(staging)
             (staging / PAIR_RECORD).write_text(json_text(record) + "\n", "utf-8")
-        self._add(record)
+        self._add(records.row_of(record))
 
     def fail(self, name: str, sources: tuple[str, str], error: SlantedError) -> None:
         """Record why a pair has no result."""
         record = self._begin(name, sources) | {"status": "failed", "error": str(error)}
         records.write_failure(self.output, name, record)
-        self._add(record)
-
-    def write_summary(self) -> None:
-        """Write the summary of all pairs so far."""
-        records.write_summary(self.output, self._rows)
-        self._written_at = time.monotonic()
+        self._add(records.row_of(record))
 
     def _begin(self, name: str, sources: tuple[str, str]) -> dict[str, Any]:
         pair = {"name": name, "left": sources[0], "right": sources[1]}
         return {**pair, **self._same, "recorded_at": time.time()}
 
-    def _add(self, record: dict[str, Any]) -> None:
-        self._rows.append(records.row_of(record))
-        if time.monotonic() - self._written_at > SUMMARY_SECONDS:
-            self.write_summary()
+    def _add(self, row: dict[str, Any]) -> None:
+        if self._has_summary:
+            records.append_summary(self.output, row)
+        else:  # in place of what the folder may hold
+            records.write_summary(self.output, [row])
+            self._has_summary = True
 
 
 @contextmanager
 def live_results(
     output: Path, settings: Settings, option: str = "--record"
 ) -> Iterator[LiveResults]:
-    """Keep results in a new folder, which has a summary when the block ends.
+    """Keep results in a new folder, with a summary that grows with them.
 
     Raises
     ------
@@ -123,12 +119,7 @@ def live_results(
     (64, 96)
     """
     with locked_folder(output, "name another folder", option):
-        kept = LiveResults(output, settings)
-        try:
-            yield kept
-        finally:
-            if kept._rows:
-                kept.write_summary()
+        yield LiveResults(output, settings)
 
 
 def _pixels_digest(result: Result) -> str:

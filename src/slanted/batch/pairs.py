@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
@@ -208,11 +208,23 @@ def _of_folders(left: Path, right: Path, relative: str) -> Iterator[Pair]:
     names, by_stem = set(theirs), _by_stem(theirs)
     for name in ours:
         stem = Path(name).stem
-        partner, rest = next(_in_words(stem), (stem, stem))
-        if stem in by_stem or partner not in by_stem:
-            partner, rest = stem, stem
+        partner, rest = partner_of(stem, by_stem)
         others = [name] if name in names else by_stem.get(partner, [name])
         yield Pair(relative + (rest or stem), left / name, _only(right, others))
+
+
+def partner_of(stem: str, there: Container[str]) -> tuple[str, str]:
+    """Return the name of a left image's partner in another folder, and what both names share.
+
+    It is the same name, unless only one with right instead of left is there.
+
+    Examples
+    --------
+    >>> partner_of("left_07", {"right_07"})
+    ('right_07', '07')
+    """
+    partner, rest = next(_in_words(stem), (stem, stem))
+    return (stem, stem) if stem in there or partner not in there else (partner, rest)
 
 
 def _of_files(base: Path, files: Iterable[str], relative: str) -> Iterator[Pair]:

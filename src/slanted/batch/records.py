@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slanted.errors import FileError
-from slanted.io.files import digest, file_digest, write_bytes
+from slanted.io.files import append_bytes, digest, file_digest, write_bytes
 from slanted.io.names import PAIR_RECORD, SUMMARY_LINES, SUMMARY_TABLE
 from slanted.io.replacement import complete_replacement, own_folder, replaced_files
 from slanted.io.texts import read_json_object
@@ -149,13 +149,29 @@ def row_of(record: dict[str, Any]) -> dict[str, Any]:
 
 def write_summary(output: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write ``summary.csv`` and ``summary.jsonl``, a line for each pair."""
+    for file, data in _summary_of(rows, header=True).items():
+        write_bytes(output / file, data)
+
+
+def append_summary(output: Path, row: dict[str, Any]) -> None:
+    """Add a line to both files of a summary, which takes no longer if they are long.
+
+    What a killed process leaves is the summary of all pairs up to then.
+    """
+    for file, data in _summary_of([row], header=False).items():
+        append_bytes(output / file, data)
+
+
+def _summary_of(rows: Sequence[dict[str, Any]], *, header: bool) -> dict[str, bytes]:
+    """Return the lines of rows, by the name of the summary's file."""
     from slanted.output.result_data import json_text
 
     table = io.StringIO()
     writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    if header:
+        writer.writeheader()
     writer.writerows(rows)
     lines = [json.dumps(json.loads(json_text(row)), ensure_ascii=False) + "\n" for row in rows]
-    for file, text in ((SUMMARY_TABLE, table.getvalue()), (SUMMARY_LINES, "".join(lines))):
-        # File names may hold bytes that are not valid text.
-        write_bytes(output / file, text.encode(errors="backslashreplace"))
+    texts = {SUMMARY_TABLE: table.getvalue(), SUMMARY_LINES: "".join(lines)}
+    # File names may hold bytes that are not valid text.
+    return {file: text.encode(errors="backslashreplace") for file, text in texts.items()}

@@ -41,9 +41,9 @@ SOURCES = "Sources"
         default="side-by-side", show_default=True,
         help="How the two views lie in the images of a single SOURCE.")  # fmt: skip
 @option("--size", group=SOURCES, metavar="WIDTHxHEIGHT", help="Ask cameras for this size.")
-@option("--max-skew", group=SOURCES, type=click.FloatRange(0.001, 10), default=0.1, metavar="S",
-        show_default=True,
-        help="Images of two cameras that came further apart are no pair.")  # fmt: skip
+@option("--max-skew", group=SOURCES, type=click.FloatRange(0.001, 10), metavar="S",
+        help="Images of two cameras that came further apart are no pair; by default half the time "
+        "between images of the faster one.")  # fmt: skip
 @options.server
 @options.calibration
 @option("--rectify/--no-rectify", group=options.CALIBRATION, default=True,
@@ -60,7 +60,7 @@ def command(
     view: bool,
     split: Any,
     size: str | None,
-    max_skew: float,
+    max_skew: float | None,
     host: str,
     port: int | None,
     allow_host: tuple[str, ...],
@@ -140,12 +140,12 @@ def _cameras_of(rectify: bool, values: dict[str, Any]) -> CamerasOf | None:
 
 def _open_sources(texts: tuple[str, ...], size: str | None) -> list[Source]:
     """Open the sources; the first is closed if the second cannot be opened."""
-    from slanted.live.sources import open_source
+    from slanted.live.sources import open_source, without_password
 
     if len(set(texts)) < len(texts):
         raise click.UsageError(
-            f"SOURCE: expected two different ones, got {texts[0]} twice; give it once if its "
-            "images have both views"
+            f"SOURCE: expected two different ones, got {without_password(texts[0])} twice; give it "
+            "once if its images have both views"
         )
     wanted = None if size is None else _size(size)
     with ExitStack() as stack:

@@ -6,6 +6,7 @@ which may never end; `read_bytes` also refuses files larger than what the caller
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -116,6 +117,27 @@ def write_bytes(path: Path | str, data: bytes, *, fsync: bool = False) -> None:
         if fsync:
             file.flush()
             os.fsync(file.fileno())
+
+
+def append_bytes(path: Path, data: bytes) -> None:
+    """Add to the end of a file, all or nothing, as when the disk is full; create it if need be.
+
+    Raises
+    ------
+    FileError
+        If it cannot be written.
+    """
+    try:
+        with path.open("ab", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                file.truncate(before)
+                raise
+    except OSError as error:
+        raise FileError(path, f"cannot be written ({error.strerror})") from error
 
 
 @contextmanager

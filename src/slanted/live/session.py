@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slanted.batch.work import collected_warnings
-from slanted.errors import InputError, SlantedError
+from slanted.errors import InputError, SlantedError, plural
 from slanted.images.checks import size_text
 from slanted.images.rectify import Rectifier
+from slanted.live.views import FailedPair
 from slanted.output.pictures import disparity_scale
 from slanted.stream.stream import Stream
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from slanted.batch.live_results import LiveResults
     from slanted.images import Image
     from slanted.io import Calibration
-    from slanted.live.pairs import LivePair, Pairs
+    from slanted.live.pairs import Pairs
+    from slanted.live.views import LivePair
     from slanted.result import Result
     from slanted.settings import Settings
 
@@ -108,13 +110,14 @@ class LiveSession:
         *,
         kept: LiveResults | None = None,
         most: int | None = None,
-        tell: Callable[[str], None] = lambda sentence: None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.name = " and ".join(pairs.names)
         self.newest: LiveFrame | None = None
         self.error: BaseException | None = None
         self._pairs, self._settings, self._cameras = pairs, settings, cameras
-        self._kept, self._most, self._tell = kept, most, tell
+        self._kept, self._most = kept, most
+        self._tells, self._tell = tell is not None, tell or (lambda sentence: None)
         self._engine: _Engine | None = None
         self._failed = 0
         self._failure: SlantedError | None = None
@@ -140,11 +143,19 @@ class LiveSession:
         return self._done.wait(seconds)
 
     def check(self) -> None:
-        """Raise what ended the session, if it was an error, or why not a single pair succeeded."""
+        """Raise what ended the session, if it was an error, or why not a single pair succeeded.
+
+        Reasons that were told already are not repeated.
+        """
         if self.error is not None:
             raise self.error
         if self.newest is None and self._failure is not None:
-            raise self._failure
+            if not self._tells:
+                raise self._failure
+            raise InputError(
+                f"{self.name}: expected at least one pair that can be estimated, got "
+                f"{plural(self._failed, 'pair')} that cannot, for the reasons told before"
+            ) from self._failure
         if self.newest is None and self._pairs.ended:
             raise InputError(f"{self.name}: expected at least one pair of images, got none")
 
@@ -181,21 +192,18 @@ class LiveSession:
 
     def _step(self) -> None:
         self._watch_sources()
-        try:
-            pair = self._pairs.next(PATIENCE_SECONDS)
-        except SlantedError as error:
-            self._fail(error)
-            return
+        pair = self._pairs.next(PATIENCE_SECONDS)
         if pair is None:
+            return
+        if isinstance(pair, FailedPair):
+            self._fail(pair, pair.error)
             return
         engine = self._engine_for(pair.left)
         try:
             with collected_warnings() as warnings:
                 result = engine.estimate(pair)
         except SlantedError as error:
-            self._fail(error)
-            if self._kept is not None:
-                self._kept.fail(pair.title, pair.names, error)
+            self._fail(pair, error)
             return
         self._publish(pair, result, tuple(warnings))
         if self._kept is not None:
@@ -229,10 +237,12 @@ class LiveSession:
         for warning in warnings:
             self._tell_once(f"warning: {warning}")
 
-    def _fail(self, error: SlantedError) -> None:
+    def _fail(self, pair: LivePair | FailedPair, error: SlantedError) -> None:
         self._failed += 1
         self._failure = error
         self._tell_once(str(error))
+        if self._kept is not None:
+            self._kept.fail(pair.title, pair.names, error)
 
     def _tell_once(self, sentence: str) -> None:
         """Tell a sentence unless it differs from one that was told in its numbers only."""

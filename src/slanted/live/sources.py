@@ -6,7 +6,6 @@ that are addresses.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from slanted.batch.pairs import SUFFIXES, natural
 from slanted.errors import FileError, InputError
 from slanted.io import read_image
-from slanted.runtime.opencv import cv2
+from slanted.runtime.opencv import cv2, silenced
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -106,12 +105,20 @@ def open_source(text: str, size: tuple[int, int] | None = None) -> Source:
         pass
     if _PATTERN.search(path.name):
         return SequenceSource(text, _images_like(path))
-    raise FileError(text, f"{EXPECTED}; found nothing of that name")
+    raise FileError(without_password(text), f"{EXPECTED}; found nothing of that name")
 
 
 def without_password(address: str) -> str:
-    """Return an address as it may be shown: without the name and the password in it."""
-    return re.sub(r"://[^/@]*@", "://…@", address)
+    """Return an address as it may be shown: without the name and the password in it.
+
+    A password may itself have the signs that end it, so all up to the last @ is left out.
+
+    Examples
+    --------
+    >>> without_password("rtsp://me:p@ss/word@10.0.0.5/left")
+    'rtsp://…@10.0.0.5/left'
+    """
+    return re.sub(r"://.*@", "://…@", address, flags=re.DOTALL)
 
 
 def _open_file(path: Path) -> Source:
@@ -173,6 +180,10 @@ class SequenceSource:
         image = read_image(self._files[self._next - 1])
         return cast("Image", image)
 
+    def select(self, places: Sequence[int]) -> SequenceSource:
+        """Return the sequence of the images at these places."""
+        return SequenceSource(self.name, [self._files[place] for place in places])
+
     def reopen(self) -> bool:
         """Files do not come back."""
         return False
@@ -201,7 +212,8 @@ class CaptureSource:
 
     def read(self) -> Image | None:
         """Return the next image; None at the end of a video, or if a camera is lost."""
-        there, image = self._capture.read()
+        with silenced():
+            there, image = self._capture.read()
         if not there or image is None:
             if self._taken < WHOLE * self._announced:
                 self.problem = (
@@ -215,16 +227,20 @@ class CaptureSource:
 
     def reopen(self) -> bool:
         """Try to open it again; return whether it is there."""
-        self._capture.release()
+        self.close()
         self._capture = self._open()
         return bool(self._capture.isOpened())
 
     def close(self) -> None:
         """Release the device, file or connection."""
-        self._capture.release()
+        with silenced():
+            self._capture.release()
 
     def _open(self) -> Any:
-        _silence()
+        with silenced():
+            return self._open_capture()
+
+    def _open_capture(self) -> Any:
         if isinstance(self._target, str) and self.is_live and "://" in self._target:
             patience = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, WAIT_MILLISECONDS]
             patience += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, WAIT_MILLISECONDS]
@@ -244,9 +260,3 @@ class CaptureSource:
         if "://" in self.name:
             cure = "does it answer, and is it a video?"
         return InputError(f"{self.name}: expected images, but it cannot be opened; {cure}")
-
-
-def _silence() -> None:
-    """Keep OpenCV and FFmpeg from printing; what is wrong is told by sentences of our own."""
-    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)

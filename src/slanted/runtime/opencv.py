@@ -7,10 +7,15 @@ that does not work, is told what to type.
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from slanted.errors import MissingExtraError
 from slanted.runtime.versions import OPENCV, opencv_package
 
-__all__ = ["cv2"]
+__all__ = ["cv2", "silenced"]
 
 OLDEST = (4, 9)
 """The oldest version that the tests have seen; the extra `opencv` asks for no older one."""
@@ -46,3 +51,49 @@ try:
 except ImportError as problem:
     raise MissingExtraError(told(problem)) from problem
 check_version(cv2.__version__)
+
+FFMPEG_LEVEL = "OPENCV_FFMPEG_LOGLEVEL"
+"""FFmpeg prints by itself, and asks this variable whether it may, once in a process."""
+
+
+class _Silence:
+    """How many threads want OpenCV, whose level is that of the process, to be silent."""
+
+    lock = threading.Lock()
+    wanted = 0
+    before = 0
+    unset_ffmpeg = False
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Keep OpenCV from printing within a block; what is wrong is told by sentences of our own.
+
+    Blocks of several threads may overlap: the last one to end restores what was before the first.
+    An FFmpeg that is first used within a block stays silent.
+
+    Examples
+    --------
+    >>> before = cv2.utils.logging.getLogLevel()
+    >>> with silenced():
+    ...     cv2.utils.logging.getLogLevel() == cv2.utils.logging.LOG_LEVEL_SILENT
+    True
+    >>> cv2.utils.logging.getLogLevel() == before
+    True
+    """
+    levels = cv2.utils.logging
+    with _Silence.lock:
+        if _Silence.wanted == 0:
+            _Silence.before = levels.setLogLevel(levels.LOG_LEVEL_SILENT)
+            _Silence.unset_ffmpeg = FFMPEG_LEVEL not in os.environ
+            os.environ.setdefault(FFMPEG_LEVEL, "-8")
+        _Silence.wanted += 1
+    try:
+        yield
+    finally:
+        with _Silence.lock:
+            _Silence.wanted -= 1
+            if _Silence.wanted == 0:
+                levels.setLogLevel(_Silence.before)
+                if _Silence.unset_ffmpeg:
+                    os.environ.pop(FFMPEG_LEVEL, None)
