@@ -418,7 +418,7 @@ def test_without_onnx_runtime_opencv_runs_it_or_the_extra_is_named(tmp_path, mon
     monkeypatch.setattr("slanted.matching.network.model.find_spec", lambda name: None)
     np.testing.assert_array_equal(matched(path).disparity, expected)
     other = block_matcher(tmp_path / "other.onnx")
-    with pytest.raises(MissingExtraError, match=r"run pip install 'slanted\[onnx\]', or set it to"):
+    with pytest.raises(MissingExtraError, match=r"run pip install 'slanted\[onnx\]', or set match"):
         matched(other, runtime="onnxruntime")
     with pytest.raises(FileError, match=r"OpenCV can run, .* pip install 'slanted\[onnx\]'"):
         matched(no_model(tmp_path / "none.onnx"))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import FileError, InputError
-from slanted.output.export import require
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
+from slanted.runtime.extras import require
 
 METADATA = "metadata.yaml"
 """A folder that holds this file is a recording."""

@@ -7,10 +7,17 @@ that does not work, is told what to type.
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from slanted.errors import MissingExtraError
+from slanted.runtime.forks import free_in_forks
 from slanted.runtime.versions import OPENCV, opencv_package
 
-__all__ = ["cv2"]
+__all__ = ["cv2", "silenced"]
 
 OLDEST = (4, 9)
 """The oldest version that the tests have seen; the extra `opencv` asks for no older one."""
@@ -46,3 +53,41 @@ try:
 except ImportError as problem:
     raise MissingExtraError(told(problem)) from problem
 check_version(cv2.__version__)
+
+SILENT = 0
+_LOCK = free_in_forks(threading.Lock())
+_levels: list[int] = []
+"""The level of the log to return to, once for each block that is silenced now."""
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Keep OpenCV from printing in a block; what is wrong is told as an exception.
+
+    The level of its log belongs to the whole process. Blocks of several threads may overlap: the
+    first one silences it, and the last one that ends restores it.
+    """
+    with _LOCK:
+        _levels.append(_levels[0] if _levels else _log().getLogLevel())
+        _log().setLogLevel(SILENT)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _restore(_levels[:-1])
+
+
+def _log() -> Any:
+    return getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 4, and in OpenCV 5
+
+
+def _restore(still: list[int]) -> None:
+    """Go back to the level before, if no block is silenced any more."""
+    if _levels and not still:
+        _log().setLogLevel(_levels[0])
+    _levels[:] = still
+
+
+if hasattr(os, "register_at_fork"):
+    # The blocks of other threads never end in a forked process.
+    os.register_at_fork(after_in_child=lambda: _restore([]))

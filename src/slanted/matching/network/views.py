@@ -76,7 +76,9 @@ def tensors_of(
 ) -> Tensors:
     """Return the inputs of a network for a left and a right view."""
     axis = 1 if given.layout == "nchw" else 3
-    both = [_tensor(fit.fitted(_coloured(view, wiring.colour)), wiring.white, given) for view in views]
+    both = [
+        _tensor(fit.fitted(_coloured(view, wiring.colour)), wiring.white, given) for view in views
+    ]
     if len(wiring.inputs) == 1:
         both = [np.concatenate(both, axis=axis)]
     if wiring.kind == np.uint8:

@@ -138,12 +138,12 @@ def _white(path: Path, kind: np.dtype[np.generic], given: NetworkDescription) ->
     white = float(BYTE_MOST) if given.white is None else given.white
     mean, std = np.array(given.mean), np.array(given.std)
     # Views are rounded to whole numbers.
-    lowest, highest = np.rint([np.min(-mean / std), np.max((white - mean) / std)])
+    lowest, highest = round(np.min(-mean / std)), round(np.max((white - mean) / std))
     if lowest < 0 or highest > BYTE_MOST:
         raise FileError(
             path,
             f"expected views from 0 to {BYTE_MOST}, since its inputs are bytes, but white, mean "
-            f"and std make them {lowest:g} to {highest:g}; change them in its TOML file",
+            f"and std make them {lowest} to {highest}; change them in its TOML file",
         )
     return white
 
