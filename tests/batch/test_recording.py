@@ -409,6 +409,6 @@ def test_a_full_disk_is_named_and_what_was_written_before_is_kept(
         return write(self, *message)
 
     monkeypatch.setattr(bags.Writer, "write", full)
-    with pytest.raises(FileError, match=r"drive_disparity: cannot be written to \(No space left"):
+    with pytest.raises(FileError, match=r"drive_disparity: cannot be written \(no space left"):
         run_recording(source, tmp_path / "out", quick)
     assert len(read_bag(tmp_path / "out" / "drive_disparity")["/points"]) == 1
