@@ -313,6 +313,13 @@ def test_an_interrupt_before_the_first_pair_leaves_nothing(tmp_path, frames, qui
     assert not (tmp_path / "out").exists()
 
 
+def test_names_keep_what_is_no_suffix_of_a_recording(tmp_path):
+    names = {"run.v1": "run.v1", "run.v2": "run.v2", "a.b.mcap": "a.b", "drive.DB3": "drive"}
+    for name, expected in names.items():
+        found = module.recording_folder(tmp_path / name, tmp_path)
+        assert found == tmp_path / f"{expected}_disparity"
+
+
 def test_a_recording_is_not_written_over(tmp_path, frames, quick):
     source = write_bag(tmp_path / "drive", usual(frames[:1]))
     bag = run_recording(source, tmp_path / "out", quick).bag

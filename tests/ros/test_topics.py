@@ -78,11 +78,11 @@ def test_one_named_topic_finds_its_partner():
         ({**images("/left/image"), "/tf": "tf2_msgs/msg/TFMessage"}, (None, "/tf"),
          "--right: the topic /tf holds tf2_msgs/msg/TFMessage, no images; the topics"),
         (images("/webcam/image"), (None, None),
-         "finds no pair of cameras; name two topics with --left and --right; the topics with "
+         "has no pair of cameras whose names belong together; name two topics with --left and --right; the topics with "
          "images are /webcam/image"),
         ({"/tf": "tf2_msgs/msg/TFMessage"}, (None, None), "it holds no images at all"),
         (images("/a/left/image", "/a/right/image", "/b/left/image", "/b/right/image"), (None, None),
-         "finds 2 pairs of cameras; name two topics"),
+         "has 2 pairs of cameras whose names belong together; name two topics"),
     ],
 )  # fmt: skip
 def test_topics_that_are_not_there_are_named_with_those_that_are(types, named, problem):

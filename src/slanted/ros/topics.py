@@ -76,7 +76,8 @@ def find_topics(
     if left is not None and right is not None:
         pairs = [(left, right)]
     if len(pairs) != 1:
-        which = "finds no pair of cameras" if not pairs else f"finds {len(pairs)} pairs of cameras"
+        some = f"has {len(pairs)} pairs" if pairs else "has no pair"
+        which = f"{some} of cameras whose names belong together"
         raise FileError(
             source, f"{which}; name two topics with --left and --right; {_listed(images)}"
         )
