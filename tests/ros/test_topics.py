@@ -47,6 +47,21 @@ def test_rectified_and_whole_images_are_preferred(types, left, namespace):
     assert found.left_camera is None
 
 
+@pytest.mark.parametrize(
+    ("topic", "is_rectified"),
+    [
+        ("/{}/image_rect", True),
+        ("/{}/image_rect_color/compressed", True),
+        ("/d435/{}/image_rect_raw", True),
+        ("/{}/image_raw", False),
+        ("/direct/{}/image_raw/compressed", False),  # the name of another thing
+    ],
+)
+def test_the_last_name_says_whether_images_are_rectified(topic, is_rectified):
+    sides = topic.format("left"), topic.format("right")
+    assert find_topics(SOURCE, images(*sides)).are_rectified is is_rectified
+
+
 def test_the_camera_of_a_compressed_topic_lies_beside_the_image():
     types = images("/left/image_rect/compressed", "/right/image_rect/compressed", kind=COMPRESSED)
     types |= {"/left/camera_info": CAMERA, "/right/image_rect/camera_info": CAMERA}

@@ -118,7 +118,7 @@ def run_recording(
         loop.tally,
         folder,
         bag.topics,
-        (*remarks(left, right, pairing), *loop.remarks()),
+        (*remarks(left, right, pairing), *cameras.remarks(), *loop.remarks()),
         complete=not problems,
     )
 
@@ -195,8 +195,7 @@ class _Loop:
             image_of(name, message)
             for name, message in zip(frame.names, (frame.left, frame.right), strict=True)
         )
-        height, width = left.shape[:2]
-        calibration = self._cameras.at(frame.stamp, (height, width))
+        calibration, left, right = self._cameras.seen(frame.stamp, frame.names, left, right)
         self._stream.calibration = calibration
         if frame.afresh:
             self._stream.forget()
