@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import sys
 
+import cv2
 import numpy as np
 import pytest
 
@@ -155,6 +156,86 @@ def test_compressed_images_and_given_cameras(tmp_path, frames, quick, results, c
     code, data, _ = said(capsys, "batch", source, *numbers, *OPTIONS, "--json")
     assert (code, data["done"]) == (0, 1)
     same_numbers(read_bag(data["output"]), results[:1])
+
+
+def bent(side):
+    """K, D, R and P of a raw camera, whose images look like those of `CAMERAS` once rectified."""
+    sign = 1 if side == "left" else -1
+    k = np.array([[98.0, 0, 48 + sign], [0, 99, 31 - sign], [0, 0, 1]])
+    turn = cv2.Rodrigues(np.radians([0.9 * sign, 0.7, -1.1 * sign]))[0]
+    p = np.array([[100.0, 0, 47.5, 0], [0, 100, 31.5, 0], [0, 0, 1, 0]])
+    p[0, 3] = 0 if side == "left" else -10
+    return {"k": k, "d": np.array([-0.1, 0.02, 0.001, -0.001, 0]), "r": turn, "p": p}
+
+
+def raw_messages(frames, name="image_raw"):
+    """Recordings of raw cameras that see what the frames show, and the images rectified again."""
+    messages, rectified = [], []
+    grid = np.stack(np.meshgrid(np.arange(96.0), np.arange(64.0)), axis=-1).reshape(-1, 1, 2)
+    for number, frame in enumerate(frames):
+        pair = []
+        for side in ("left", "right"):
+            each = bent(side)
+            lens = each["k"], each["d"]
+            there = cv2.undistortPoints(grid, *lens, R=each["r"], P=each["p"][:, :3])
+            places = np.float32(there.reshape(64, 96, 2))
+            raw = cv2.remap(getattr(frame, side), places, None, cv2.INTER_LINEAR, borderMode=1)
+            image, camera = bags.image(raw, at(number)), bags.camera(at(number), side=side, **each)
+            messages += [(f"/{side}/{name}", at(number), image)]
+            messages += [(f"/{side}/camera_info", at(number), camera)]
+            maps = cv2.initUndistortRectifyMap(*lens, each["r"], each["p"], (96, 64), cv2.CV_16SC2)
+            pair.append(cv2.remap(raw, *maps, cv2.INTER_LINEAR))
+        rectified.append(pair)
+    return messages, rectified
+
+
+def test_raw_images_are_rectified_by_their_cameras(tmp_path, frames, quick, results):
+    messages, rectified = raw_messages(frames)
+    outcome = run_recording(write_bag(tmp_path / "drive", messages), tmp_path / "out", quick)
+    assert outcome.remarks[0].startswith(
+        "/left/image_raw, /right/image_raw: the names do not say that the images are rectified, so "
+    )
+    stream = slanted.Stream(quick, CAMERAS)
+    found = read_bag(outcome.bag)
+    same_numbers(found, [stream(*pair) for pair in rectified])
+    values = bags.floats(found["/disparity"][0][1].image)
+    inside = values[16:-16, 32:-16] - results[0].disparity[16:-16, 32:-16]
+    assert np.median(np.abs(inside)) < 0.3  # of images that were sampled twice
+
+
+def test_images_whose_names_say_that_they_are_rectified_stay_as_they_are(tmp_path, frames, quick):
+    """As those of image_proc, whose cameras keep the distortion of the lens."""
+    messages = [
+        (topic, logged, bags.camera(at(0), side=topic.split("/")[1], **bent(topic.split("/")[1])))
+        if topic.endswith("info") else (topic, logged, message)
+        for topic, logged, message in frame_messages(frames[0], at(0))
+    ]  # fmt: skip
+    outcome = run_recording(write_bag(tmp_path / "drive", messages), tmp_path / "out", quick)
+    assert outcome.remarks == ()
+    expected = slanted.estimate(frames[0].left, frames[0].right, quick, calibration=CAMERAS)
+    same_numbers(read_bag(outcome.bag), [expected])
+
+
+def test_raw_images_with_given_cameras_and_of_unknown_lenses(tmp_path, frames, quick):
+    messages, _ = raw_messages(frames[:1])
+    source = write_bag(tmp_path / "drive", messages)
+    given = run_recording(source, tmp_path / "out", quick, calibration=lambda size: CAMERAS)
+    assert not [text for text in given.remarks if "rectified, so" in text]
+    for change, problem in [
+        ({"model": "pinhole"}, r"/left/camera_info: expected a distortion_model of plumb_bob, "
+         r"rational_polynomial, equidistant, got 'pinhole'; rectify the images before"),
+        ({"d": np.zeros(3)}, "/left/camera_info: expected K, D and R of a calibrated camera"),
+        ({"k": np.zeros(9)}, "/left/camera_info: expected K, D and R of a calibrated camera"),
+    ]:  # fmt: skip
+        cameras = [
+            (topic, logged, bags.camera(at(0), side=topic.split("/")[1],
+                                        **{**bent(topic.split("/")[1]), **change}))
+            if topic.endswith("info") else (topic, logged, message)
+            for topic, logged, message in messages
+        ]  # fmt: skip
+        name = f"{next(iter(change))}{len(problem)}"
+        with pytest.raises(InputError, match=problem):
+            run_recording(write_bag(tmp_path / name, cameras), tmp_path / "other", quick)
 
 
 def test_one_camera_late_is_told_and_nothing_is_mixed_up(tmp_path, frames, quick, results):
@@ -313,6 +394,13 @@ def test_an_interrupt_before_the_first_pair_leaves_nothing(tmp_path, frames, qui
     assert not (tmp_path / "out").exists()
 
 
+def test_names_keep_what_is_no_suffix_of_a_recording(tmp_path):
+    names = {"run.v1": "run.v1", "run.v2": "run.v2", "a.b.mcap": "a.b", "drive.DB3": "drive"}
+    for name, expected in names.items():
+        found = module.recording_folder(tmp_path / name, tmp_path)
+        assert found == tmp_path / f"{expected}_disparity"
+
+
 def test_a_recording_is_not_written_over(tmp_path, frames, quick):
     source = write_bag(tmp_path / "drive", usual(frames[:1]))
     bag = run_recording(source, tmp_path / "out", quick).bag
@@ -409,6 +497,6 @@ def test_a_full_disk_is_named_and_what_was_written_before_is_kept(
         return write(self, *message)
 
     monkeypatch.setattr(bags.Writer, "write", full)
-    with pytest.raises(FileError, match=r"drive_disparity: cannot be written to \(No space left"):
+    with pytest.raises(FileError, match=r"drive_disparity: cannot be written \(no space left"):
         run_recording(source, tmp_path / "out", quick)
     assert len(read_bag(tmp_path / "out" / "drive_disparity")["/points"]) == 1

@@ -7,8 +7,9 @@ import pytest
 import tifffile
 
 from slanted.errors import FileError, InputError
-from slanted.io import images, read_image, write_image
+from slanted.io import read_image, write_image
 
+LOGGING = getattr(cv2.utils, "logging", cv2)
 RNG = np.random.default_rng(7)
 RGB8 = RNG.integers(0, 256, (9, 13, 3), dtype=np.uint8)
 RGB16 = RNG.integers(0, 65536, (9, 13, 3), dtype=np.uint16)
@@ -240,10 +241,10 @@ def test_tiffs_of_both_sizes_and_byte_orders_are_read(tmp_path, byteorder, is_bi
 
 
 def test_log_level_of_opencv_is_restored(tmp_path):
-    level = images._LOGGING.getLogLevel()
+    level = LOGGING.getLogLevel()
     write_image(tmp_path / "x.png", RGB8)
     read_image(tmp_path / "x.png")
-    assert images._LOGGING.getLogLevel() == level
+    assert LOGGING.getLogLevel() == level
 
 
 @pytest.mark.parametrize(

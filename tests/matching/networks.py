@@ -7,7 +7,7 @@ onnx = pytest.importorskip("onnx", reason="onnx, which makes the networks of the
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-FLOAT = TensorProto.FLOAT
+FLOAT, BYTE = TensorProto.FLOAT, TensorProto.UINT8
 SIDES = ("height", "width")
 
 

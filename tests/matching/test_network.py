@@ -25,6 +25,8 @@ from slanted.synthetic import make_scene
 pytest.importorskip("onnxruntime", reason="onnxruntime, which runs the networks, is missing")
 
 from matching.networks import (
+    BYTE,
+    FLOAT,
     SIDES,
     block_matcher,
     helper,
@@ -89,6 +91,49 @@ def test_views_are_given_as_the_description_says(name, tmp_path):
     path = weighted(tmp_path / "model.onnx", weights)
     found = matched(path, text).disparity
     np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-4)
+
+
+def of_bytes(path):
+    """A network of bytes whose disparity is a quarter of the left view's red."""
+    node = helper.make_node
+    nodes = [
+        *(node("Cast", [side], [f"{side}_float"], to=FLOAT) for side in ("left", "right")),
+        node("Conv", ["left_float", "weights"], ["seen"]),
+        node("Conv", ["right_float", "nothing"], ["ignored"]),
+        node("Add", ["seen", "ignored"], ["disparity"]),
+    ]
+    weights = np.zeros((1, 3, 1, 1), np.float32)
+    constants = {"nothing": weights.copy(), "weights": weights}
+    weights[0, 0] = 0.25
+    inputs = dict.fromkeys(("left", "right"), (1, 3, *SIDES))
+    return save(path, nodes, inputs, {"disparity": (1, 1, *SIDES)}, constants, kind=BYTE)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", RED / 4),
+        ("white = 100", np.rint(RED * 100 / 255) / 4),
+        ("white = 1\nstd = 0.0039215686", RED / 4),  # 1 / 255
+    ],
+)
+def test_a_network_of_bytes_gets_the_whole_range(text, expected, tmp_path):
+    found = matched(of_bytes(tmp_path / "model.onnx"), text).disparity
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "range_"),
+    [
+        ("mean = 10", "-10 to 245"),
+        ("std = [1, 0.5, 1]", "0 to 510"),
+        ("white = 300", "0 to 300"),
+        ("mean = [0.485, 0.456, 0.406]\nstd = [0.229, 0.224, 0.225]", "-2 to 1136"),
+    ],
+)
+def test_bytes_that_cannot_hold_the_views_are_refused(text, range_, tmp_path):
+    with pytest.raises(FileError, match=rf"from 0 to 255, .* std make them {range_}; change them"):
+        matched(of_bytes(tmp_path / "model.onnx"), text)
 
 
 def test_a_network_of_one_channel_gets_grey(tmp_path):
@@ -375,7 +420,7 @@ def test_without_onnx_runtime_opencv_runs_it_or_the_extra_is_named(tmp_path, mon
     monkeypatch.setattr("slanted.matching.network.model.find_spec", lambda name: None)
     np.testing.assert_array_equal(matched(path).disparity, expected)
     other = block_matcher(tmp_path / "other.onnx")
-    with pytest.raises(MissingExtraError, match=r"run pip install 'slanted\[onnx\]', or set it to"):
+    with pytest.raises(MissingExtraError, match=r"run pip install 'slanted\[onnx\]', or set match"):
         matched(other, runtime="onnxruntime")
     with pytest.raises(FileError, match=r"OpenCV can run, .* pip install 'slanted\[onnx\]'"):
         matched(no_model(tmp_path / "none.onnx"))

@@ -45,7 +45,8 @@ def camera(stamp, size=(64, 96), side="left", doffs=0.0, **changes):
     p[2, 2] = 1
     p[0, 3] = -known["fx"] * known["baseline"] if side == "right" else 0
     roi = TYPES["sensor_msgs/msg/RegionOfInterest"](0, 0, 0, 0, False)
-    rest = "plumb_bob", np.zeros(5), np.eye(3).reshape(-1), np.eye(3).reshape(-1), p.reshape(-1)
+    given = {"d": np.zeros(5), "k": np.eye(3), "r": np.eye(3), "p": p} | known
+    rest = known.get("model", "plumb_bob"), *(given[name].reshape(-1) for name in "dkrp")
     binning = changes.get("binning", 0)
     return TYPES[CAMERA](header(stamp), *size, *rest, binning, binning, roi)
 

@@ -1,5 +1,7 @@
 """Recordings that are damaged anywhere: one of slanted's sentences, or what is left of them."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,13 @@ def test_damage_anywhere_is_told_in_a_sentence(stored, tmp_path, seed):
         assert str(error).startswith(str(tmp_path / name))
     else:
         assert all(len(each.stamp) <= 40 for each in stamps)
+
+
+def test_a_damaged_folder_is_told_the_cure_of_its_storage(tmp_path):
+    for storage, cure in (("mcap", "`mcap recover FILE`"), ("sqlite3", "`sqlite3 FILE .recover`")):
+        bag = write_bag(tmp_path / storage, [("/left", 0, image(PIXELS, 0))], storage)
+        file = next(file for file in bag.iterdir() if file.suffix != ".yaml")
+        file.write_bytes(b"no recording" * 100)
+        for given in (bag, file):
+            with pytest.raises(FileError, match=re.escape(cure)):
+                Recording(given)

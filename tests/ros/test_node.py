@@ -45,9 +45,12 @@ class StandInNode:
 
     def __init__(self, name):
         self.values, self.published, self.errors = {}, {}, []
+        self.fixed, self.profiles = set(), {}
 
     def declare_parameter(self, name, value, descriptor=None):
         self.values[name] = self.given.get(name, value)
+        if getattr(descriptor, "read_only", False):
+            self.fixed.add(name)
         return SimpleNamespace(value=self.values[name])
 
     def get_parameter(self, name):
@@ -57,7 +60,7 @@ class StandInNode:
         self.changed = call
 
     def create_publisher(self, kind, topic, qos):
-        self.published[topic] = []
+        self.published[topic], self.profiles[topic] = [], qos
         return SimpleNamespace(publish=self.published[topic].append)
 
     def get_logger(self):
@@ -88,7 +91,7 @@ def ros(monkeypatch):
         "sensor_msgs": {},
         "sensor_msgs.msg": {"Image": "Image", "CameraInfo": "CameraInfo"},
         "message_filters": {
-            "Subscriber": lambda node, kind, topic, qos_profile: topic,
+            "Subscriber": lambda node, kind, topic, qos_profile: (topic, qos_profile),
             "ApproximateTimeSynchronizer": StandInSynchronizer,
         },
     }
@@ -117,7 +120,13 @@ def waited(condition):
 def test_the_node_publishes_what_a_stream_gives(ros, frames):
     node = ros.StereoNode()
     assert node._pairs.inputs == [
-        *("left/image_rect", "right/image_rect", "left/camera_info", "right/camera_info"),
+        (topic, "sensor data")
+        for topic in (
+            "left/image_rect",
+            "right/image_rect",
+            "left/camera_info",
+            "right/camera_info",
+        )
     ]
     settings = slanted.Settings.preset("fast").updated({"matching.max_disparity": 48})
     stream = slanted.Stream(settings, CAMERAS)
@@ -168,6 +177,34 @@ def test_parameters_change_the_settings_or_are_refused(ros, frames):
     node.close()
 
 
+def test_results_are_published_reliably_and_what_cannot_change_is_read_only(ros):
+    node = ros.StereoNode()
+    node.close()
+    assert node.fixed == {"preset", "slop_seconds"}
+    # A number is rclpy's reliable profile of that depth; that of sensor data is best effort.
+    assert {type(profile) for profile in node.profiles.values()} == {int}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"matching.max_disparity": -5}, "slanted: matching.max_disparity: expected more than"),
+        ({"preset": "quick"}, "slanted: preset: "),
+    ],
+)
+def test_a_wrong_setting_at_the_start_is_told_in_a_sentence(ros, monkeypatch, given, problem):
+    monkeypatch.setattr(StandInNode, "given", given)
+    ended = []
+    monkeypatch.setattr(sys.modules["rclpy"], "init", lambda: None, raising=False)
+    monkeypatch.setattr(
+        sys.modules["rclpy"], "try_shutdown", lambda: ended.append(1), raising=False
+    )
+    with pytest.raises(SystemExit) as left:
+        ros.main()
+    assert str(left.value).startswith(problem)
+    assert ended
+
+
 def test_parameters_are_all_settings():
     from slanted_ros.parameters import parameters, settings_of
 
@@ -208,6 +245,16 @@ def test_the_layout_shows_the_topics_of_a_recording(frames, tmp_path):
     assert all(f'"{topic}' in text for topic in ours)
     named = set(re.findall(r'"(/[\w/]+)', text))
     assert named == ours | {"/stereo/left/image_rect", "/stereo/left/camera_info"}
+
+
+def test_the_package_names_what_it_imports():
+    text = (FOLDER / "package.xml").read_text("utf-8")
+    named = set(re.findall(r"<exec_depend>(\w+)<", text))
+    sources = [*FOLDER.glob("slanted_ros/*.py"), *FOLDER.glob("launch/*.py")]
+    code = "\n".join(file.read_text("utf-8") for file in sources)
+    imported = set(re.findall(r"^(?:from|import) (\w+)", code, re.MULTILINE))
+    ours = {"slanted", "slanted_ros", "numpy"} | sys.stdlib_module_names
+    assert imported - ours <= named
 
 
 def test_the_package_names_its_files():

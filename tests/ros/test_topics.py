@@ -47,6 +47,21 @@ def test_rectified_and_whole_images_are_preferred(types, left, namespace):
     assert found.left_camera is None
 
 
+@pytest.mark.parametrize(
+    ("topic", "is_rectified"),
+    [
+        ("/{}/image_rect", True),
+        ("/{}/image_rect_color/compressed", True),
+        ("/d435/{}/image_rect_raw", True),
+        ("/{}/image_raw", False),
+        ("/direct/{}/image_raw/compressed", False),  # the name of another thing
+    ],
+)
+def test_the_last_name_says_whether_images_are_rectified(topic, is_rectified):
+    sides = topic.format("left"), topic.format("right")
+    assert find_topics(SOURCE, images(*sides)).are_rectified is is_rectified
+
+
 def test_the_camera_of_a_compressed_topic_lies_beside_the_image():
     types = images("/left/image_rect/compressed", "/right/image_rect/compressed", kind=COMPRESSED)
     types |= {"/left/camera_info": CAMERA, "/right/image_rect/camera_info": CAMERA}
@@ -78,11 +93,11 @@ def test_one_named_topic_finds_its_partner():
         ({**images("/left/image"), "/tf": "tf2_msgs/msg/TFMessage"}, (None, "/tf"),
          "--right: the topic /tf holds tf2_msgs/msg/TFMessage, no images; the topics"),
         (images("/webcam/image"), (None, None),
-         "finds no pair of cameras; name two topics with --left and --right; the topics with "
+         "has no pair of cameras whose names belong together; name two topics with --left and --right; the topics with "
          "images are /webcam/image"),
         ({"/tf": "tf2_msgs/msg/TFMessage"}, (None, None), "it holds no images at all"),
         (images("/a/left/image", "/a/right/image", "/b/left/image", "/b/right/image"), (None, None),
-         "finds 2 pairs of cameras; name two topics"),
+         "has 2 pairs of cameras whose names belong together; name two topics"),
     ],
 )  # fmt: skip
 def test_topics_that_are_not_there_are_named_with_those_that_are(types, named, problem):

@@ -118,21 +118,41 @@ def test_it_is_an_error_of_input_and_of_import():
     assert issubclass(MissingExtraError, ImportError)
 
 
-def test_blocks_that_are_silenced_may_overlap(monkeypatch):
-    """As those of two cameras' threads, of which the first one to begin is the first to end."""
-    levels = opencv.cv2.utils.logging
+def level():
+    return getattr(opencv.cv2.utils, "logging", opencv.cv2).getLogLevel()
+
+
+def test_the_last_of_the_silenced_blocks_restores_the_level(monkeypatch):
     monkeypatch.delenv(opencv.FFMPEG_LEVEL, raising=False)
-    usual = levels.getLogLevel()
-    levels.setLogLevel(levels.LOG_LEVEL_ERROR)
-    try:
-        first, second = opencv.silenced(), opencv.silenced()
-        first.__enter__()
-        second.__enter__()
-        first.__exit__(None, None, None)
-        assert levels.getLogLevel() == levels.LOG_LEVEL_SILENT
-        assert os.environ[opencv.FFMPEG_LEVEL] == "-8"
-        second.__exit__(None, None, None)
-        assert levels.getLogLevel() == levels.LOG_LEVEL_ERROR
-        assert opencv.FFMPEG_LEVEL not in os.environ
-    finally:
-        levels.setLogLevel(usual)
+    before = level()
+    assert before != opencv.SILENT
+    first, second = opencv.silenced(), opencv.silenced()
+    first.__enter__()
+    second.__enter__()
+    assert level() == opencv.SILENT
+    first.__exit__(None, None, None)  # as in two threads, of which the first ends first
+    assert level() == opencv.SILENT
+    assert os.environ[opencv.FFMPEG_LEVEL] == opencv.FFMPEG_SILENT
+    second.__exit__(None, None, None)
+    assert level() == before
+    assert opencv.FFMPEG_LEVEL not in os.environ
+    with pytest.raises(KeyError), opencv.silenced():
+        raise KeyError
+    assert level() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
+def test_a_fork_amid_a_silenced_block_is_not_silent_for_good():
+    code = """
+import os
+from slanted.runtime import opencv
+log = getattr(opencv.cv2.utils, "logging", opencv.cv2)
+before = log.getLogLevel()
+with opencv.silenced():
+    child = os.fork()
+    if not child:
+        os._exit(0 if log.getLogLevel() == before else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert log.getLogLevel() == before
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

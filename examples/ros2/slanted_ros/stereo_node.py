@@ -7,6 +7,7 @@ Pairs that arrive while one is estimated are dropped, but for the newest.
 from __future__ import annotations
 
 import array
+import sys
 import threading
 from typing import Any
 
@@ -47,6 +48,9 @@ OUTPUTS = {
 }
 QUEUE = 8
 """Messages of a camera that wait for the other's."""
+KEPT_RESULTS = 5
+"""Results that wait for a slow reader. A number is a reliable profile, of which all subscribers get
+what is sent; reliable ones, as RViz is by default, get nothing of a best-effort publisher."""
 
 
 def real_message(kind: str, fields: dict[str, Any]) -> Any:
@@ -68,8 +72,10 @@ class StereoNode(Node):
 
     def __init__(self) -> None:
         super().__init__("slanted")
-        self._preset = str(self.declare_parameter("preset", "fast").value)
-        slop = self.declare_parameter("slop_seconds", 0.005).value
+        # These two are of the start alone.
+        fixed = ParameterDescriptor(read_only=True)
+        self._preset = str(self.declare_parameter("preset", "fast", fixed).value)
+        slop = self.declare_parameter("slop_seconds", 0.005, fixed).value
         for each in parameters(self._preset):
             # Of any type, since slanted itself says what it expects, and takes 5 for 5.0.
             described = ParameterDescriptor(description=each.description, dynamic_typing=True)
@@ -80,7 +86,7 @@ class StereoNode(Node):
         self.add_on_set_parameters_callback(self._changed)
 
         self._outputs = {
-            topic: self.create_publisher(get_message(kind), topic, qos_profile_sensor_data)
+            topic: self.create_publisher(get_message(kind), topic, KEPT_RESULTS)
             for topic, kind in OUTPUTS.items()
         }
         inputs = [
@@ -123,20 +129,24 @@ class StereoNode(Node):
         """Estimate a pair and publish what it gives."""
         names = list(INPUTS)
         cameras = cameras_of((names[2], names[3]), left_camera, right_camera)
-        stream, wanted = self._stream, (self._settings, cameras)
-        if stream is None or (stream.settings, stream.calibration) != wanted:
-            stream = self._stream = Stream(*wanted)
+        if self._stream is None or self._stream.settings != self._settings:
+            self._stream = Stream(self._settings)
+        self._stream.calibration = cameras
         pair = image_of(names[0], left), image_of(names[1], right)
-        result = stream(*pair, names=(names[0], names[1]))
+        result = self._stream(*pair, names=(names[0], names[1]))
         messages = result_messages(result, cameras, header_of(left.header))
         for topic, message in messages.items():
             self._outputs[topic].publish(message.made(real_message))
 
 
 def main() -> None:
-    """Run the node until it is interrupted."""
+    """Run the node until it is interrupted; settings that cannot be end it with a sentence."""
     rclpy.init()
-    node = StereoNode()
+    try:
+        node = StereoNode()
+    except SlantedError as error:
+        rclpy.try_shutdown()
+        sys.exit(f"slanted: {error}")
     try:
         rclpy.spin(node)
     except KeyboardInterrupt:

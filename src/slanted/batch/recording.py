@@ -13,7 +13,7 @@ from slanted.errors import FileError, InputError, SlantedError, plural
 from slanted.io.replacement import own_folder
 from slanted.output.folder import check_folder
 from slanted.ros.bag_writer import BagWriter, new_bag
-from slanted.ros.bags import Recording
+from slanted.ros.bags import STORAGES, Recording
 from slanted.ros.cameras import CalibrationSource, Cameras
 from slanted.ros.frames import Frame, Frames
 from slanted.ros.images import image_of
@@ -118,14 +118,16 @@ def run_recording(
         loop.tally,
         folder,
         bag.topics,
-        (*remarks(left, right, pairing), *loop.remarks()),
+        (*remarks(left, right, pairing), *cameras.remarks(), *loop.remarks()),
         complete=not problems,
     )
 
 
 def recording_folder(source: Path, output: Path) -> Path:
     """Return the folder of the new recording."""
-    return output / f"{source.resolve().stem}{SUFFIX}"
+    whole = source.resolve()  # a folder may have a dot in its name
+    name = whole.stem if whole.suffix.lower() in STORAGES else whole.name
+    return output / f"{name}{SUFFIX}"
 
 
 def _check_paired(source: Path, left: Stamps, right: Stamps, pairing: Pairing) -> None:
@@ -149,9 +151,9 @@ class _Loop:
     def __init__(
         self, settings: Settings, cameras: Cameras, frames: Frames, progress: Progress | None
     ) -> None:
-        self._settings, self._cameras, self._frames = settings, cameras, frames
+        self._cameras, self._frames = cameras, frames
         self._progress = progress
-        self._stream: Stream | None = None
+        self._stream = Stream(settings)
         self._start = time.perf_counter()
         self.tally = Tally(len(frames), threads=settings.threads or core_count())
         self._warnings: list[str] = []  # the first one of each pair that had any
@@ -167,7 +169,7 @@ class _Loop:
                 with collected_warnings() as said:
                     messages, energy = self._estimated(frame)
             except SlantedError as error:
-                self._stream = None
+                self._stream.forget()
                 self.first_failure = self.first_failure or str(error)
                 record |= {"outcome": "failed", "error": str(error)}
             else:
@@ -193,11 +195,9 @@ class _Loop:
             image_of(name, message)
             for name, message in zip(frame.names, (frame.left, frame.right), strict=True)
         )
-        height, width = left.shape[:2]
-        calibration = self._cameras.at(frame.stamp, (height, width))
-        if self._stream is None or self._stream.calibration != calibration:
-            self._stream = Stream(self._settings, calibration)
-        elif frame.afresh:
+        calibration, left, right = self._cameras.seen(frame.stamp, frame.names, left, right)
+        self._stream.calibration = calibration
+        if frame.afresh:
             self._stream.forget()
         result = self._stream(left, right, names=frame.names)
         header = header_of(frame.left.header)

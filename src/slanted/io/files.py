@@ -168,7 +168,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     except BaseException as error:
         _remove(temporary, created)
         if isinstance(error, OSError) and _concerns(error, temporary, target):
-            raise FileError(path, _write_problem(error)) from error
+            raise FileError(path, write_problem(error)) from error
         raise
 
 
@@ -189,7 +189,7 @@ def _final_target(path: Path) -> Path:
             raise FileError(path, "expected a file to write, but the path has no file name")
         return Path(os.path.realpath(path)) if path.is_symlink() else path
     except OSError as error:
-        raise FileError(path, _write_problem(error)) from error
+        raise FileError(path, write_problem(error)) from error
 
 
 def make_directories(directory: Path, created: list[Path]) -> None:
@@ -236,7 +236,8 @@ def _read_problem(error: OSError | ValueError) -> str:
     return f"the file cannot be read ({_reason(error)}); check the path"
 
 
-def _write_problem(error: OSError) -> str:
+def write_problem(error: OSError) -> str:
+    """Return the rest of a sentence about what cannot be written: why, and what to do."""
     if isinstance(error, NotADirectoryError):
         return "cannot be written, because a part of its path is a file; choose another directory"
     if isinstance(error, PermissionError):

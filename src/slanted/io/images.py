@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +14,11 @@ from slanted.io.arrays import decode_npy, encode_npy
 from slanted.io.containers import pixels_only, read_header
 from slanted.io.files import read_bytes, write_bytes
 from slanted.io.image_header import ImageHeader
-from slanted.runtime.forks import free_in_forks
-from slanted.runtime.opencv import cv2
+from slanted.runtime.opencv import cv2, silenced
 
 WRITABLE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".ppm", ".pgm", ".bmp")
 
 _EIGHT_BIT_SUFFIXES = (".jpg", ".jpeg", ".bmp")
-_LOG_LEVEL_LOCK = free_in_forks(threading.Lock())
-_LOGGING = getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 5, and in OpenCV 4
-_SILENT = 0
 _ROWS_AT_A_TIME = 64
 
 
@@ -141,7 +134,7 @@ def write_label_image(path: Path | str, label_image: NDArray[np.int32]) -> None:
 
 def encode(suffix: str, samples: NDArray[Any]) -> bytes:
     """Encode samples, ``(H, W)`` or BGR ``(H, W, 3)``, in the format of a suffix."""
-    with _quiet_opencv():
+    with silenced():
         _, encoded = cv2.imencode(suffix, np.ascontiguousarray(samples))
     return bytes(encoded.tobytes())
 
@@ -160,7 +153,7 @@ def decode_samples(path: Path, data: bytes, header: ImageHeader) -> NDArray[Any]
     if header.format == "PNG":
         data = pixels_only(data)
     try:
-        with _quiet_opencv():
+        with silenced():
             decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:
         raise FileError(path, f"the {header.format} image cannot be decoded; convert it") from error
@@ -220,19 +213,3 @@ def _check_writable(image: NDArray[Any], suffix: str) -> None:
         raise InputError("image: .pgm holds grey only, got three channels; write .ppm or .png")
     if suffix == ".ppm" and image.ndim == 2:
         raise InputError("image: .ppm holds RGB only, got one channel; write .pgm or .png")
-
-
-@contextmanager
-def _quiet_opencv() -> Iterator[None]:
-    """Keep OpenCV's log off stderr; callers get problems as exceptions.
-
-    The level belongs to the whole process. Without the lock, two threads that save and restore it
-    at the same time could leave OpenCV silent for good.
-    """
-    with _LOG_LEVEL_LOCK:
-        level = _LOGGING.getLogLevel()
-        _LOGGING.setLogLevel(_SILENT)
-        try:
-            yield
-        finally:
-            _LOGGING.setLogLevel(level)

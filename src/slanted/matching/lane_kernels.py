@@ -14,9 +14,18 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 16
-NONE = 65535
-"""No sum: larger than every real one."""
+from slanted.matching.plain_lane_kernels import LANES, NONE
+
+__all__ = [
+    "LANES",
+    "better_lanes",
+    "extend_lanes",
+    "first_lane",
+    "least_lane",
+    "most_lane",
+    "pixel_cost_lanes",
+    "second_lane",
+]
 
 _BYTE, _SHORT, _INT, _WORD = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES, _SHORTS, _WORDS = (ir.VectorType(kind, LANES) for kind in (_BYTE, _SHORT, _WORD))

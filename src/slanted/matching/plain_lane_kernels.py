@@ -8,6 +8,7 @@ import numpy as np
 
 LANES = 16
 NONE = 65535
+"""No sum: larger than every real one."""
 
 
 def _some(array: Any, first: Any) -> Any:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError, MissingExtraError
+from slanted.errors import InputError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
 from slanted.io.names import EXPORTS
 from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
+from slanted.runtime.extras import require
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -236,7 +236,7 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:
     """Return a Pillow image read from a file of that format, which makes trimesh store it so."""
-    pillow = require("PIL.Image", "pillow", "textures need")
+    pillow = require("PIL.Image", "pillow", "textures need", CURE)
     image = pillow.fromarray(rgb)
     image.thumbnail((MOST_TEXTURE, MOST_TEXTURE))
     stream = io.BytesIO()
@@ -253,15 +253,5 @@ def _colours_at(rgb: NDArray[np.uint8], mesh: PlaneMesh) -> NDArray[np.uint8]:
     return colours
 
 
-def require(module: str, package: str, need: str, cure: str = CURE) -> Any:
-    """Return a module, or raise an error that says what needs it and how to install it."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"{need} {package}, {cure}") from None
-    except ImportError as error:  # such as Open3D's, without a library of the system
-        raise MissingExtraError(f"{need} {package}, which fails to load ({error})") from error
-
-
 def _trimesh() -> Any:
-    return require("trimesh", "trimesh", "meshes need")
+    return require("trimesh", "trimesh", "meshes need", CURE)

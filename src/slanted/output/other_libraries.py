@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slanted.errors import InputError
-from slanted.output.export import depth_map, require
+from slanted.output.export import depth_map
+from slanted.runtime.extras import require
 
 if TYPE_CHECKING:
     from slanted.output.export import Exportable

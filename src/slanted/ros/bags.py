@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import FileError, InputError
-from slanted.output.export import require
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
+from slanted.runtime.extras import require
 
 METADATA = "metadata.yaml"
 """A folder that holds this file is a recording."""
@@ -174,7 +174,9 @@ def _storage(path: Path, reader: Any) -> str:
 
 def _problem(path: Path, error: Exception) -> str:
     """Return the rest of a sentence about a recording that cannot be read."""
-    cure = "sqlite3 FILE .recover" if path.suffix.lower() == ".db3" else "mcap recover FILE"
+    files = _storage_files(path) if path.is_dir() else [path]
+    is_sqlite = any(STORAGES.get(file.suffix.lower()) == "sqlite3" for file in files)
+    cure = "sqlite3 FILE .recover" if is_sqlite else "mcap recover FILE"
     return (
         f"the recording is cut short or damaged ({_why(error)}); what is left of it can be saved "
         f"with `{cure}`"

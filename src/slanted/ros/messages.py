@@ -218,7 +218,7 @@ def cameras_of(names: tuple[str, str], left: Any, right: Any) -> Calibration:
     """
     try:
         found = calibration_from_projections(
-            _projection(names[0], left), _projection(names[1], right)
+            projection_of(names[0], left), projection_of(names[1], right)
         )
     except InputError as error:
         problem = str(error)
@@ -227,22 +227,27 @@ def cameras_of(names: tuple[str, str], left: Any, right: Any) -> Calibration:
         raise InputError(f"{problem}; calibrate them, or give the calibration with --calib") from (
             error
         )
-    return replace(found, image_size=_image_size(left))
+    return replace(found, image_size=image_size_of(left))
 
 
-def _projection(name: str, camera: Any) -> NDArray[np.float64]:
-    """Return P as it is for the pixels of the image, which may be a binned part of the sensor's."""
+def projection_of(name: str, camera: Any) -> NDArray[np.float64]:
+    """Return P of a message; refuse that of a camera that is not calibrated."""
     full = np.asarray(camera.p, np.float64).reshape(3, 4)
     if not np.isfinite(full).all() or full[0, 0] <= 0 or full[1, 1] <= 0:
         raise InputError(f"{name}: expected the projection P of a calibrated camera, got none")
-    projection = full.copy()
-    projection[:2, 2] -= camera.roi.x_offset, camera.roi.y_offset
-    projection[0] /= max(1, camera.binning_x)
-    projection[1] /= max(1, camera.binning_y)
-    return projection
+    return of_image(full, camera)
 
 
-def _image_size(camera: Any) -> tuple[int, int] | None:
+def of_image(matrix: NDArray[np.float64], camera: Any) -> NDArray[np.float64]:
+    """Return K or P for the pixels of the image, which may be a binned part of the sensor's."""
+    part = matrix.copy()
+    part[:2, 2] -= camera.roi.x_offset, camera.roi.y_offset
+    part[0] /= max(1, camera.binning_x)
+    part[1] /= max(1, camera.binning_y)
+    return part
+
+
+def image_size_of(camera: Any) -> tuple[int, int] | None:
     """Return width and height of the images of a camera; None if it does not say."""
     width = (camera.roi.width or camera.width) // max(1, camera.binning_x)
     height = (camera.roi.height or camera.height) // max(1, camera.binning_y)

@@ -12,7 +12,9 @@ from slanted.ros.messages import CAMERA, COMPRESSED, IMAGE
 SIDES = (("left", "right"), ("infra1", "infra2"), ("cam0", "cam1"), ("camera0", "camera1"))
 """Parts of the names of left topics, and what stands there in those of right ones."""
 RECTIFIED = "rect"
-"""Part of the names of topics with rectified images, by ROS's convention."""
+"""Part of the last name of topics with rectified images, by ROS's convention."""
+PACKED = "/compressed"
+"""Ends the names of topics with JPEG and PNG."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class PairTopics:
                 break
             parts.append(one)
         return "/".join(parts).rstrip("/")
+
+    @property
+    def are_rectified(self) -> bool:
+        """Whether both images are rectified, as their names say."""
+        return _is_rectified(self.left) and _is_rectified(self.right)
 
 
 def find_topics(
@@ -76,7 +83,8 @@ def find_topics(
     if left is not None and right is not None:
         pairs = [(left, right)]
     if len(pairs) != 1:
-        which = "finds no pair of cameras" if not pairs else f"finds {len(pairs)} pairs of cameras"
+        some = f"has {len(pairs)} pairs" if pairs else "has no pair"
+        which = f"{some} of cameras whose names belong together"
         raise FileError(
             source, f"{which}; name two topics with --left and --right; {_listed(images)}"
         )
@@ -93,10 +101,13 @@ def _plausible(images: list[str]) -> list[tuple[str, str]]:
             if one in topic and partner in images:
                 pairs.append((topic, partner))
                 break
-    rectified = [pair for pair in pairs if RECTIFIED in pair[0].partition("/compressed")[0]]
-    pairs = rectified or pairs
-    whole = [pair for pair in pairs if not pair[0].endswith("/compressed")]
+    pairs = [pair for pair in pairs if _is_rectified(pair[0])] or pairs
+    whole = [pair for pair in pairs if not pair[0].endswith(PACKED)]
     return whole or pairs
+
+
+def _is_rectified(topic: str) -> bool:
+    return RECTIFIED in topic.removesuffix(PACKED).rpartition("/")[2]
 
 
 def _camera_of(topic: str, types: Mapping[str, str]) -> str | None:

@@ -11,8 +11,10 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from slanted.errors import MissingExtraError
+from slanted.runtime.forks import free_in_forks
 from slanted.runtime.versions import OPENCV, opencv_package
 
 __all__ = ["cv2", "silenced"]
@@ -54,46 +56,50 @@ check_version(cv2.__version__)
 
 FFMPEG_LEVEL = "OPENCV_FFMPEG_LOGLEVEL"
 """FFmpeg prints by itself, and asks this variable whether it may, once in a process."""
-
-
-class _Silence:
-    """How many threads want OpenCV, whose level is that of the process, to be silent."""
-
-    lock = threading.Lock()
-    wanted = 0
-    before = 0
-    unset_ffmpeg = False
+SILENT, FFMPEG_SILENT = 0, "-8"
+_LOCK = free_in_forks(threading.Lock())
+_levels: list[int] = []
+"""The level of the log to return to, once for each block that is silenced now."""
 
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Keep OpenCV from printing within a block; what is wrong is told by sentences of our own.
+    """Keep OpenCV from printing in a block; what is wrong is told as an exception.
 
-    Blocks of several threads may overlap: the last one to end restores what was before the first.
-    An FFmpeg that is first used within a block stays silent.
+    The level of its log belongs to the whole process. Blocks of several threads may overlap: the
+    first one silences it, and the last one that ends restores it. An FFmpeg that is first used in a
+    block stays silent.
 
     Examples
     --------
-    >>> before = cv2.utils.logging.getLogLevel()
     >>> with silenced():
-    ...     cv2.utils.logging.getLogLevel() == cv2.utils.logging.LOG_LEVEL_SILENT
-    True
-    >>> cv2.utils.logging.getLogLevel() == before
+    ...     cv2.imread("missing.png") is None
     True
     """
-    levels = cv2.utils.logging
-    with _Silence.lock:
-        if _Silence.wanted == 0:
-            _Silence.before = levels.setLogLevel(levels.LOG_LEVEL_SILENT)
-            _Silence.unset_ffmpeg = FFMPEG_LEVEL not in os.environ
-            os.environ.setdefault(FFMPEG_LEVEL, "-8")
-        _Silence.wanted += 1
+    with _LOCK:
+        _levels.append(_levels[0] if _levels else _log().getLogLevel())
+        _log().setLogLevel(SILENT)
+        os.environ.setdefault(FFMPEG_LEVEL, FFMPEG_SILENT)
     try:
         yield
     finally:
-        with _Silence.lock:
-            _Silence.wanted -= 1
-            if _Silence.wanted == 0:
-                levels.setLogLevel(_Silence.before)
-                if _Silence.unset_ffmpeg:
-                    os.environ.pop(FFMPEG_LEVEL, None)
+        with _LOCK:
+            _restore(_levels[:-1])
+
+
+def _log() -> Any:
+    return getattr(cv2.utils, "logging", cv2)  # its place in OpenCV 4, and in OpenCV 5
+
+
+def _restore(still: list[int]) -> None:
+    """Go back to the level before, if no block is silenced any more."""
+    if _levels and not still:
+        _log().setLogLevel(_levels[0])
+        if os.environ.get(FFMPEG_LEVEL) == FFMPEG_SILENT:
+            del os.environ[FFMPEG_LEVEL]
+    _levels[:] = still
+
+
+if hasattr(os, "register_at_fork"):
+    # The blocks of other threads never end in a forked process.
+    os.register_at_fork(after_in_child=lambda: _restore([]))

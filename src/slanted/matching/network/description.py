@@ -30,8 +30,9 @@ class NetworkDescription(Section):
         "The order of batch, channels, rows and columns in tensors.")
     colour: str | None = setting(None, kind=str, choices=("rgb", "bgr", "grey"), doc=
         "What a view is given as; auto is `grey` for one channel and `rgb` for three.")
-    white: float = setting(1.0, low=1e-6, high=65535.0, doc=
-        "The value of white, before `mean` and `std`; black is 0.")
+    white: float | None = setting(None, kind=float, low=1e-6, high=65535.0, doc=
+        "The value of white, before `mean` and `std`; black is 0. Auto is 255 for inputs of bytes, "
+        "otherwise 1.")
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
     multiple: int = setting(32, unit="px", low=1, high=1024, doc=

@@ -8,8 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
@@ -19,13 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import FileError, MissingExtraError
+from slanted.errors import FileError
+from slanted.runtime.extras import require
 
 Tensors = dict[str, NDArray[Any]]
 KEPT = 2
 """Models that are kept open; each may take gigabytes."""
 LARGEST_GRAPH = 2**31
 """Bytes of a protocol buffer, which an ONNX file is; larger networks have their weights beside."""
+ONNX_CURE = (
+    "which is not installed; run pip install 'slanted[onnx]', or set matching.network.runtime to "
+    "opencv"
+)
 TYPES = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -121,7 +125,9 @@ _opened = lru_cache(KEPT)(_open)
 
 
 def _with_onnxruntime(path: Path, threads: int) -> Model:
-    onnxruntime = _import_onnxruntime()
+    onnxruntime = require(
+        "onnxruntime", "ONNX Runtime", "matching.network.runtime needs", ONNX_CURE
+    )
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # a library prints nothing
     options.intra_op_num_threads = threads
@@ -148,22 +154,11 @@ def _with_onnxruntime(path: Path, threads: int) -> Model:
     return Model(path, inputs, outputs, lambda tensors, wanted: session.run(wanted, tensors))
 
 
-def _import_onnxruntime() -> Any:
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise MissingExtraError(
-            "matching.network.runtime: expected ONNX Runtime, which is not installed or fails to "
-            f"load ({error}); run pip install 'slanted[onnx]', or set it to opencv"
-        ) from error
-    return onnxruntime
-
-
 def _with_opencv(path: Path) -> Model:
-    from slanted.runtime.opencv import cv2
+    from slanted.runtime.opencv import cv2, silenced
 
     try:
-        with _silent_opencv():
+        with silenced():
             network = cv2.dnn.readNetFromONNX(str(path))
     except cv2.error as error:
         raise FileError(
@@ -174,24 +169,12 @@ def _with_opencv(path: Path) -> Model:
     alone = threading.Lock()  # the network holds its inputs
 
     def compute(tensors: Mapping[str, NDArray[Any]], wanted: list[str]) -> list[NDArray[Any]]:
-        with alone, _silent_opencv():
+        with alone, silenced():
             for name, tensor in tensors.items():
                 network.setInput(tensor, name)
             return [np.array(each) for each in network.forward(wanted)]
 
     return Model(path, None, tuple(network.getUnconnectedOutLayersNames()), compute)
-
-
-@contextmanager
-def _silent_opencv() -> Iterator[None]:
-    """Keep OpenCV from printing what it thinks of a model."""
-    from slanted.runtime.opencv import cv2
-
-    before = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
-    try:
-        yield
-    finally:
-        cv2.utils.logging.setLogLevel(before)
 
 
 def _said(error: Exception) -> str:

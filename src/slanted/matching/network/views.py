@@ -76,9 +76,13 @@ def tensors_of(
 ) -> Tensors:
     """Return the inputs of a network for a left and a right view."""
     axis = 1 if given.layout == "nchw" else 3
-    both = [_tensor(fit.fitted(_coloured(view, wiring.colour)), given) for view in views]
+    both = [
+        _tensor(fit.fitted(_coloured(view, wiring.colour)), wiring.white, given) for view in views
+    ]
     if len(wiring.inputs) == 1:
         both = [np.concatenate(both, axis=axis)]
+    if wiring.kind == np.uint8:
+        both = [np.rint(each) for each in both]
     kinds = (np.ascontiguousarray(each, wiring.kind) for each in both)
     return dict(zip(wiring.inputs, kinds, strict=True))
 
@@ -90,11 +94,11 @@ def _coloured(view: Bytes, colour: str) -> Bytes:
     return rgb if colour == "rgb" else np.ascontiguousarray(rgb[..., ::-1])
 
 
-def _tensor(view: Bytes, given: NetworkDescription) -> Float32s:
+def _tensor(view: Bytes, white: float, given: NetworkDescription) -> Float32s:
     channels = view.reshape(*view.shape[:2], -1).astype(np.float32)
     mean, std = (np.array(each, np.float32) for each in (given.mean, given.std))
     # Whole values stay so: a network of bytes gets the views as they are.
-    values = channels if given.white == 255 else channels * np.float32(given.white / 255)
+    values = channels if white == 255 else channels * np.float32(white / 255)
     normed = ((values - mean) / std)[np.newaxis]
     return normed.transpose(0, 3, 1, 2) if given.layout == "nchw" else normed
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from slanted.matching.network.model import Model
 
 CURE = "describe it in a TOML file beside it (docs/networks.md)"
-SIDES = ("left", "right")
+BYTE_MOST = 255
+"""The largest byte, and white in images."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Wiring:
     """``rgb``, ``bgr`` or ``grey``."""
     kind: np.dtype[np.generic]
     """The type of the inputs."""
+    white: float
+    """The value of white, before mean and standard deviation."""
     size: tuple[int, int] | None
     """Height and width of the views, if the network has one size."""
     disparity: str
@@ -56,10 +59,12 @@ def wire(model: Model, given: NetworkDescription) -> Wiring:
         size = given.height, given.width
     elif height is not None and width is not None:
         size = height, width
+    kind = np.dtype(TYPES[first.kind])
     return Wiring(
         tuple(each.name for each in inputs),
         _colour(model.path, first, channels, len(inputs), given),
-        np.dtype(TYPES[first.kind]),
+        kind,
+        _white(model.path, kind, given),
         size,
         *_outputs(model, given),
     )
@@ -124,6 +129,23 @@ def _colour(
             f"view{'s' * (views > 1)} in {colour}, got {channels}; {CURE}",
         )
     return colour
+
+
+def _white(path: Path, kind: np.dtype[np.generic], given: NetworkDescription) -> float:
+    """Return the value of white; refuse one that, with mean and std, bytes cannot hold."""
+    if kind != np.uint8:
+        return 1.0 if given.white is None else given.white
+    white = float(BYTE_MOST) if given.white is None else given.white
+    mean, std = np.array(given.mean), np.array(given.std)
+    # Views are rounded to whole numbers.
+    lowest, highest = round(np.min(-mean / std)), round(np.max((white - mean) / std))
+    if lowest < 0 or highest > BYTE_MOST:
+        raise FileError(
+            path,
+            f"expected views from 0 to {BYTE_MOST}, since its inputs are bytes, but white, mean "
+            f"and std make them {lowest} to {highest}; change them in its TOML file",
+        )
+    return white
 
 
 def _outputs(model: Model, given: NetworkDescription) -> tuple[str, str | None]:

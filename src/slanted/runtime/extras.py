@@ -1,0 +1,18 @@
+"""Packages that slanted needs for some things only: its extras."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from slanted.errors import MissingExtraError
+
+
+def require(module: str, package: str, need: str, cure: str) -> Any:
+    """Return a module, or raise an error that says what needs it and how to install it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise MissingExtraError(f"{need} {package}, {cure}") from None
+    except ImportError as error:  # such as Open3D's, without a library of the system
+        raise MissingExtraError(f"{need} {package}, which fails to load ({error})") from error
