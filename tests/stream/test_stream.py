@@ -8,6 +8,7 @@ import pytest
 
 import slanted
 from slanted.errors import ArgumentError, InputError
+from slanted.runtime.opencv import cv2
 from slanted.stream import state as stream_state
 from slanted.stream.last_frame import LastFrame
 from slanted.synthetic import make_scene, make_video
@@ -95,19 +96,36 @@ def test_another_size_and_other_cameras_are_noticed(video):
     assert stream.state.fresh == "it is the first"
 
 
-def test_something_that_comes_near_widens_a_range_that_was_found():
-    far = make_scene(*SIZE, segments=40, objects=0, seed=5, max_disparity=16)
-    stream = slanted.Stream(preset="fast")
-    before = stream(far.left, far.right).searched
-    left, right = far.left.copy(), far.right.copy()
-    rng = np.random.default_rng(0)
-    thing = rng.integers(0, 255, (60, 60, 3)).astype(np.uint8)
-    near = before.high + 4
-    left[40:100, 150:210], right[40:100, 150 - near : 210 - near] = thing, thing
+def texture(seed, height, width):
+    """Blobs of a few pixels, as of things that a camera sees sharply."""
+    noise = np.random.default_rng(seed).integers(0, 255, (height, width, 3)).astype(np.float32)
+    return np.clip((cv2.GaussianBlur(noise, (0, 0), 1.5) - 127) * 4 + 127, 0, 255).astype(np.uint8)
+
+
+def wall(width, height, thing=None, side=60):
+    """A wall at 20 px, a thing before it, if any, and where that is."""
+    view = texture(1, height, width + 20)
+    left, right = view[:, :width].copy(), view[:, 20:].copy()
+    top, first = (height - side) // 2, width - side - 20
+    rows = slice(top, top + side)
+    if thing is not None:
+        left[rows, first : first + side] = texture(2, side, side)
+        right[rows, first - thing : first - thing + side] = texture(2, side, side)
+    return left, right, (slice(top + 8, top + side - 8), slice(first + 8, first + side - 8))
+
+
+@pytest.mark.parametrize("limit", [None, 160])
+@pytest.mark.parametrize("side", [40, 90])
+@pytest.mark.parametrize("thing", [30, 45, 70, 101, 150])
+def test_what_comes_near_suddenly_is_seen(thing, side, limit):
+    stream = slanted.Stream(preset="fast", max_disparity=limit)
+    left, right, _ = wall(400, 160)
+    assert stream(left, right).searched.high == (limit or 32)
+    left, right, place = wall(400, 160, thing, side)
     found = stream(left, right)
     assert stream.state.fresh is None
-    assert found.searched.high > near
-    assert abs(np.median(found.disparity[50:90, 160:200]) - near) < 1
+    assert found.searched.high > thing
+    assert abs(np.median(found.disparity[place]) - thing) < 1
 
 
 def test_a_frame_that_fails_leaves_the_stream_as_it_was(video):
