@@ -13,16 +13,18 @@ import pytest
 from batch.results import leftovers, result_files, summary
 from slanted.batch import memory
 from slanted.batch.pairs import find_pairs
+from slanted.batch.records import settings_digest
 from slanted.batch.run import Tally, _backend, _Loop, run_batch
 from slanted.batch.work import Job, Outcome, run_job
 from slanted.cli import main
 from slanted.errors import FileError, InputError
-from slanted.io import write_image
+from slanted.io import files, write_image
 from slanted.pipeline import estimate
 from slanted.result import Result
 from slanted.runtime.memory import workers_that_fit
 from slanted.runtime.process_workers import Processes
 from slanted.runtime.workers import Sequential
+from slanted.settings import settings_from_user
 from slanted.synthetic import make_scene
 
 
@@ -373,3 +375,25 @@ def test_whole_records_are_not_kept(manifest, quick, tmp_path):
     del record
     assert watched() is None
     assert [row["status"] for row in loop.rows()] == ["done"] + ["waiting"] * 11
+
+
+def test_a_network_is_read_for_its_digest_only_when_it_changes(tmp_path, monkeypatch):
+    read, model, original = [], tmp_path / "model.onnx", files.read_bytes
+
+    def noted(path, **given):
+        read.append(path)
+        return original(path, **given)
+
+    monkeypatch.setattr(files, "read_bytes", noted)
+    model.write_bytes(b"one")
+    network = {"matching.method": "network", "matching.network.model": str(model)}
+    settings = settings_from_user(network)
+    first = settings_digest(settings)
+    for number in range(40):  # the files of a pair, which are digested as well
+        (tmp_path / str(number)).write_bytes(b"")
+        files.file_digest(tmp_path / str(number))
+        assert settings_digest(settings) == first
+    assert read.count(model) == 1
+    model.write_bytes(b"other")
+    assert settings_digest(settings) != first
+    assert read.count(model) == 2

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 import slanted
-from slanted.errors import ArgumentError, InputError
+from slanted import matching
+from slanted.errors import ArgumentError, FileError, ImplausibleError, InputError
+from slanted.matching import register_matcher, sgbm
+from slanted.runtime.opencv import cv2
+from slanted.settings.matching import MATCHERS
 from slanted.stream import state as stream_state
 from slanted.stream.last_frame import LastFrame
 from slanted.synthetic import make_scene, make_video
@@ -95,19 +99,36 @@ def test_another_size_and_other_cameras_are_noticed(video):
     assert stream.state.fresh == "it is the first"
 
 
-def test_something_that_comes_near_widens_a_range_that_was_found():
-    far = make_scene(*SIZE, segments=40, objects=0, seed=5, max_disparity=16)
-    stream = slanted.Stream(preset="fast")
-    before = stream(far.left, far.right).searched
-    left, right = far.left.copy(), far.right.copy()
-    rng = np.random.default_rng(0)
-    thing = rng.integers(0, 255, (60, 60, 3)).astype(np.uint8)
-    near = before.high + 4
-    left[40:100, 150:210], right[40:100, 150 - near : 210 - near] = thing, thing
+def texture(seed, height, width):
+    """Blobs of a few pixels, as of things that a camera sees sharply."""
+    noise = np.random.default_rng(seed).integers(0, 255, (height, width, 3)).astype(np.float32)
+    return np.clip((cv2.GaussianBlur(noise, (0, 0), 1.5) - 127) * 4 + 127, 0, 255).astype(np.uint8)
+
+
+def wall(width, height, thing=None, side=60):
+    """A wall at 20 px, a thing before it, if any, and where that is."""
+    view = texture(1, height, width + 20)
+    left, right = view[:, :width].copy(), view[:, 20:].copy()
+    top, first = (height - side) // 2, width - side - 20
+    rows = slice(top, top + side)
+    if thing is not None:
+        left[rows, first : first + side] = texture(2, side, side)
+        right[rows, first - thing : first - thing + side] = texture(2, side, side)
+    return left, right, (slice(top + 8, top + side - 8), slice(first + 8, first + side - 8))
+
+
+@pytest.mark.parametrize("limit", [None, 160])
+@pytest.mark.parametrize("side", [40, 90])
+@pytest.mark.parametrize("thing", [30, 45, 70, 101, 150])
+def test_what_comes_near_suddenly_is_seen(thing, side, limit):
+    stream = slanted.Stream(preset="fast", max_disparity=limit)
+    left, right, _ = wall(400, 160)
+    assert stream(left, right).searched.high == (limit or 32)
+    left, right, place = wall(400, 160, thing, side)
     found = stream(left, right)
     assert stream.state.fresh is None
-    assert found.searched.high > near
-    assert abs(np.median(found.disparity[50:90, 160:200]) - near) < 1
+    assert found.searched.high > thing
+    assert abs(np.median(found.disparity[place]) - thing) < 1
 
 
 def test_a_frame_that_fails_leaves_the_stream_as_it_was(video):
@@ -138,6 +159,78 @@ def test_frames_follow_with_other_settings(video, settings):
         found = stream(frame.left, frame.right)
     assert stream.state.fresh is None
     assert wrong(found, video[1]) < 0.12
+
+
+@pytest.fixture
+def registered():
+    """The name of a matcher of the user's own."""
+    register_matcher("test-stream", sgbm.match)
+    yield "test-stream"
+    MATCHERS.remove("test-stream")
+    del matching._MATCHERS["test-stream"]
+
+
+@pytest.mark.parametrize("limit", [None, 48])
+@pytest.mark.parametrize("method", ["census", "sgbm", "registered"])
+def test_frames_follow_with_every_matcher(video, registered, method, limit):
+    method = registered if method == "registered" else method
+    stream = slanted.Stream({"matching.method": method}, preset="fast", max_disparity=limit)
+    for frame in video[:3]:
+        found = stream(frame.left, frame.right)
+    assert [each.fresh for each in stream.state.history] == ["it is the first", None, None]
+    assert wrong(found, video[2]) < 0.12
+
+
+@pytest.mark.parametrize("limit", [None, 48])
+def test_frames_follow_with_a_network(limit, tmp_path):
+    pytest.importorskip("onnx", reason="onnx, which makes the network, is missing")
+    pytest.importorskip("onnxruntime", reason="onnxruntime, which runs it, is missing")
+    from matching.networks import block_matcher
+
+    path = block_matcher(tmp_path / "model.onnx", disparities=40)
+    path.with_suffix(".toml").write_text("white = 255.0\nleft_right = true")
+    network = {"matching.method": "network", "matching.network.model": str(path)}
+    stream = slanted.Stream({**network, "matching.max_disparity": limit}, preset="fast")
+    left, right, _ = wall(*SIZE)
+    stream(left, right)
+    # What is near is new in the second frame, whose range is not that of the first one's map.
+    left, right, place = wall(*SIZE, 32)
+    found = stream(left, right)
+    assert stream.state.fresh is None
+    assert abs(np.median(found.disparity[place]) - 32) < 1
+    alone = slanted.estimate(left, right, stream.settings)
+    np.testing.assert_array_equal(found.matched, alone.matched)
+    assert found.searched == alone.searched
+
+
+def test_a_frame_that_cannot_follow_is_estimated_by_itself(video, monkeypatch):
+    def fails(*given, **named):
+        raise ImplausibleError("left, right: nothing is where it was")
+
+    stream = slanted.Stream(preset="fast", max_disparity=48)
+    stream(video[0].left, video[0].right)
+    monkeypatch.setattr("slanted.stream.follow.find_expected", fails)
+    found = stream(video[1].left, video[1].right)
+    assert stream.state.fresh == "left, right: nothing is where it was"
+    alone = slanted.estimate(video[1].left, video[1].right, preset="fast", max_disparity=48)
+    assert arrays(found) == arrays(alone)
+
+
+def test_a_calibration_is_read_once(video, tmp_path, monkeypatch):
+    file = tmp_path / "calib.txt"
+    file.write_text("cam0=[700 0 120; 0 700 75; 0 0 1]\ndoffs=0\nbaseline=500\n")
+    stream = slanted.Stream(preset="fast", max_disparity=48, calibration=str(file))
+    file.unlink()
+    for frame in video[:2]:
+        assert stream(frame.left, frame.right).calibration.baseline_meters == 0.5
+    assert stream.calibration.fx_pixels == 700
+    with pytest.raises(FileError, match=r"calib\.txt"):
+        stream.calibration = file
+    assert stream.calibration.fx_pixels == 700
+    stream.calibration = None
+    assert stream(video[0].left, video[0].right).calibration is None
+    with pytest.raises(InputError, match=r"^calibration: expected .* got int"):
+        slanted.Stream(calibration=3)
 
 
 def test_the_state_tells_confidence_over_time(followed, monkeypatch):
@@ -210,7 +303,7 @@ def test_a_clock_that_runs_backwards_is_named(monkeypatch):
     assert taken([3.0]) == [3.0]
 
 
-@pytest.mark.parametrize("rate", [0, -1, np.nan, np.inf])
+@pytest.mark.parametrize("rate", [0, -1, np.nan, np.inf, "5", b"5", [5], 1j, 10**400])
 def test_a_rate_must_be_a_rate(rate):
     with pytest.raises(InputError, match=r"^rate: expected frames a second"):
         slanted.Stream(rate=rate)

@@ -27,8 +27,8 @@ RECORDING = "Topics of a recording"
 @option("--resume", is_flag=True,
         help="Skip pairs that are done with the same settings and inputs.")  # fmt: skip
 @option("--sequence", is_flag=True,
-        help="The pairs are frames of a video, in the order of their numbers: the planes of "
-        "each frame are proposed to the next.")  # fmt: skip
+        help="The pairs are frames of a video, in the order of their numbers: each is estimated "
+        "with what the one before told, as by slanted.Stream.")  # fmt: skip
 @option("--left", "left_topic", metavar="TOPIC", group=RECORDING,
         help="Topic of the left images; by default the only ones of a pair.")  # fmt: skip
 @option("--right", "right_topic", metavar="TOPIC", group=RECORDING,

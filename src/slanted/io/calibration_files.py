@@ -78,14 +78,29 @@ def calibration_from_user(given: CalibrationLike, size: tuple[int, int]) -> Cali
     FileError
         If the file cannot be read.
     """
+    found = given_calibration(given)
+    source = "calibration" if isinstance(given, Calibration) else Path(given)
+    return check_calibration(source, found, size)
+
+
+def given_calibration(given: CalibrationLike) -> Calibration:
+    """Return a calibration, read from a file if it is one.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    FileError
+        If the file cannot be read.
+    """
     if isinstance(given, Calibration):
-        return check_calibration("calibration", given, size)
+        return given
     if not isinstance(given, str | PathLike):
         raise InputError(
             "calibration: expected a slanted.Calibration or the path of its file, got "
             f"{type(given).__name__}"
         )
-    return check_calibration(Path(given), read_calibration(Path(given)), size)
+    return read_calibration(Path(given))
 
 
 def check_calibration(

@@ -54,6 +54,17 @@ def range_of(disparity: DisparityMap) -> DisparityRange:
     return DisparityRange(int(np.floor(known.min())), int(np.floor(known.max())) + 1)
 
 
+def widest_range(width: int, low: int) -> DisparityRange:
+    """Return all disparities from `low` on that are looked for: half the width of the image.
+
+    Examples
+    --------
+    >>> widest_range(400, -8)
+    DisparityRange(low=-8, high=192)
+    """
+    return DisparityRange(low, low + max(1, width // 2))
+
+
 def find_range(left: Bytes, right: Bytes, low: int) -> int:
     """Return how many disparities from `low` on cover the matches of a reduced pair.
 
@@ -75,8 +86,7 @@ def find_range(left: Bytes, right: Bytes, low: int) -> int:
     settings = MatchingSettings(
         speckle_size=50, speckle_range=1, sgbm=SgbmSettings(mode="3way", block_size=5)
     )
-    searched = DisparityRange(start, start + max(1, size[0] // 2))
-    coarse = match(small[0], small[1], searched, settings)
+    coarse = match(small[0], small[1], widest_range(size[0], start), settings)
     # Matches with the matcher's padding, left of the right image, are meaningless.
     coarse[np.arange(size[0]) - coarse < 0] = np.nan
     known = np.sort(coarse[np.isfinite(coarse)])

@@ -71,14 +71,23 @@ def match_coarsely(
     small = [
         cv2.resize(as_grey(view), size, interpolation=cv2.INTER_AREA) for view in (left, right)
     ]
-    census = replace(settings.census, smoothing=0.0)
-    rules = replace(settings, speckle_size=COARSE_SPECKLE, census=census)
+    rules = replace(settings, speckle_size=COARSE_SPECKLE, census=_for_small(settings.census))
     low, high = math.floor(searched.low * times / THIN), math.ceil(searched.high * times / THIN)
     coarse = DisparityRange(low, max(high, low + 1))
     found = match_expected(small[0], small[1], whole_grid(small[0].shape, coarse), coarse, rules)
     assert found.winner is not None
     scale = np.float32(width * times / size[0])
     return replace(found, disparity=found.disparity * scale, winner=found.winner * scale)
+
+
+def _for_small(census: CensusSettings) -> CensusSettings:
+    """Return the settings for a pair of a `THIN`-th of the size.
+
+    A thing has `THIN` times fewer pixels there for each pixel of its outline. With the same
+    penalties a thing that is new would have to be `THIN` times as large to be seen.
+    """
+    p1, p2, p2_min = (max(1, p // THIN) for p in (census.p1, census.p2, census.p2_min))
+    return replace(census, smoothing=0.0, p1=p1, p2=max(p1, p2), p2_min=max(p1, p2_min))
 
 
 def find_expected(

@@ -1,8 +1,9 @@
 """A frame that follows another: what the last one told is not found out again.
 
-The range of disparities and the rectification are the last frame's. Every part of the image
-searches what a coarse match finds there and what the last frame's planes expect, so that what is
-new is found as well. Planes of the last frame are among the particles of the solver.
+The rectification is the last frame's, and so is a range of disparities that was found, unless a
+coarse match finds something nearer. Every part of the image searches what the coarse match finds
+there and what the last frame's planes expect, so that what is new is found as well. Planes of the
+last frame are among the particles of the solver.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 
 from slanted.inference.pcbp import Start, infer
 from slanted.matching import DisparityRange
-from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT
+from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT, disparity_range, widest_range
 from slanted.matching.guided_sgm import find_expected, match_coarsely
+from slanted.matching.search_grid import THIN
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import disparity_rows
 from slanted.pipeline import explain
@@ -41,8 +43,6 @@ CUT = 0.5
 """Share of coarse matches that tell something new from which on a frame follows nothing."""
 FALLEN = 0.75
 """A frame with fewer matches than this share of the last frame's is not trusted."""
-WIDER = 1.5
-"""What is nearer than a range that was found is looked for up to this many times its end."""
 CLEARLY = 4.0
 """A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
 too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
@@ -74,7 +74,7 @@ def follow(run: PairRun, last: LastFrame) -> Result:
     with run.stage("first look"):
         coarse, before = _look(run, last), last.thinned(run.finer)
         _refuse_cut(coarse, before)
-        searched = _grown(coarse, last.searched, run)
+        searched = _searched(run, coarse, last)
     look = FirstLook(last.rectification, searched)
     matches = run.match(look, _search(run, coarse, before))
     share = float(np.isfinite(matches.disparity).mean())
@@ -132,12 +132,29 @@ def _first_planes(terms: WholeImage, last: PreviousFrame) -> Start:
 
 
 def _look(run: PairRun, last: LastFrame) -> Matches:
-    """Match a frame coarsely, in a range that is wider than the last frame's if it was found."""
-    searched = last.searched
-    if run.settings.matching.max_disparity is None:
-        wide = searched.low + round(WIDER * len(searched))
-        searched = DisparityRange(searched.low, min(wide, run.left.shape[1]))
-    return match_coarsely(*run.grey, searched, run.matching, run.finer)
+    """Match a frame coarsely, over all that may be there: what comes near comes suddenly.
+
+    What is nearer than the last frame's range counts only where it passes all tests. First choices
+    there are mostly wrong, and would make many squares search far more.
+    """
+    if _is_given(run):
+        searched = disparity_range(run.left, run.right, run.settings.matching)
+        return match_coarsely(*run.grey, searched, run.matching, run.finer)
+    low, width = run.settings.matching.min_disparity, run.left.shape[1]
+    searched = DisparityRange(low, max(last.searched.high, widest_range(width, low).high))
+    found = match_coarsely(*run.grey, searched, run.matching, run.finer)
+    assert found.winner is not None
+    # The matcher repeats the border of the right image, whose matches are meaningless.
+    columns = np.arange(found.winner.shape[1], dtype=np.float32) * THIN
+    disparity = np.where(found.disparity > columns, np.float32(np.nan), found.disparity)
+    is_near = found.winner >= last.searched.high * run.finer
+    winner = np.where(is_near, disparity, found.winner)
+    return replace(found, disparity=disparity, winner=winner)
+
+
+def _is_given(run: PairRun) -> bool:
+    """Return whether the settings alone tell the range."""
+    return run.settings.matching.max_disparity is not None
 
 
 def _refuse_cut(coarse: Matches, before: DisparityMap) -> None:
@@ -149,11 +166,14 @@ def _refuse_cut(coarse: Matches, before: DisparityMap) -> None:
         raise UnlikeError(f"{new:.0%} of it is new")
 
 
-def _grown(coarse: Matches, searched: DisparityRange, run: PairRun) -> DisparityRange:
-    """Return the range, which grows if enough of a frame is nearer than its end."""
+def _searched(run: PairRun, coarse: Matches, last: LastFrame) -> DisparityRange:
+    """Return the range of a frame; one that was found grows if enough is nearer than its end."""
+    if _is_given(run) or run.matching.method == "network":  # of which the last map tells nothing
+        return disparity_range(run.left, run.right, run.settings.matching)
+    searched = last.searched
     known = np.sort(coarse.disparity[np.isfinite(coarse.disparity)])
     needed = max(1, int(SUPPORT * coarse.disparity.size))
-    if known.size < needed or run.settings.matching.max_disparity is not None:
+    if known.size < needed:
         return searched
     reach = float(known[-needed]) / run.finer + 1 - searched.low
     if reach <= len(searched):

@@ -7,11 +7,45 @@ from dataclasses import dataclass
 from typing import Any
 
 from slanted.errors import InputError
+from slanted.settings.fields import shortened
+
+
+def rate_from_user(rate: Any) -> float:
+    """Return a rate in frames a second.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        found = math.nan if isinstance(rate, str | bytes) else float(rate)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not (math.isfinite(found) and found > 0):
+        raise InputError(
+            f"rate: expected frames a second above 0, got {shortened(rate)}; leave it out to take "
+            "as many as the computer can"
+        )
+    return found
 
 
 @dataclass
 class Pace:
-    """The clock of a camera."""
+    """Says which frames to take; it reads no clock itself, and knows only the stamps of frames.
+
+    Examples
+    --------
+    A camera of four frames a second, of which two are wanted:
+
+    >>> pace, taken = Pace(), []
+    >>> for stamp in (0, 0.25, 0.5, 0.75, 1):
+    ...     if pace.is_due(stamp):
+    ...         taken.append(stamp)
+    ...         pace.took(0.1, rate=2)
+    >>> taken
+    [0, 0.5, 1]
+    """
 
     stamp: float = -math.inf
     """Time of the last frame that was offered, in seconds."""
@@ -47,7 +81,7 @@ class Pace:
         return seconds >= max(self.free, self.due)
 
     def took(self, seconds: float, rate: float | None) -> None:
-        """Note how long the frame took that was just taken."""
+        """Note how long the frame took that was just taken; `rate` is that of frames to take."""
         self.free = self.stamp + seconds
         if rate is not None:
             # On average: a frame that comes a little late does not make the next one late, too.

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from slanted.errors import InputError
+from slanted.errors import SlantedError
+from slanted.io.calibration_files import given_calibration
 from slanted.pipeline import estimate
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
 from slanted.stages import prepare
 from slanted.stream.follow import UnlikeError, follow
 from slanted.stream.last_frame import LastFrame
-from slanted.stream.pace import Pace
+from slanted.stream.pace import Pace, rate_from_user
 from slanted.stream.state import StreamState, frame_record
 
 if TYPE_CHECKING:
     from slanted.images.given import Channels, ImageLike
+    from slanted.io import Calibration
     from slanted.io.calibration_files import CalibrationLike
     from slanted.result import Result
 
@@ -66,19 +67,23 @@ class Stream:
         channels: Channels = "rgb",
         rate: float | None = None,
     ) -> None:
-        if rate is not None and not (math.isfinite(rate) and rate > 0):
-            raise InputError(
-                f"rate: expected frames a second above 0, got {rate}; leave it out to take as many "
-                "as the computer can"
-            )
         ends = {"matching.min_disparity": min_disparity, "matching.max_disparity": max_disparity}
         self.settings: Settings = settings_from_user(settings, preset, ends)
-        self.calibration: CalibrationLike | None = calibration
+        self.calibration = calibration
         self.channels: Channels = channels
-        self.rate = rate
+        self.rate = None if rate is None else rate_from_user(rate)
         self.state = StreamState()
         self._last: LastFrame | None = None
         self._pace = Pace()
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The cameras of the next frames; a file of them is read once, when it is set."""
+        return self._calibration
+
+    @calibration.setter
+    def calibration(self, given: CalibrationLike | None) -> None:
+        self._calibration = None if given is None else given_calibration(given)
 
     def __call__(
         self, left: ImageLike, right: ImageLike, *, names: tuple[str, str] = ("left", "right")
@@ -155,8 +160,8 @@ class Stream:
             with prepare(left, right, self.settings, None, names, None, *cameras) as run:
                 try:
                     return follow(run, self._last), None
-                except UnlikeError as reason:
-                    fresh = str(reason)
+                except (UnlikeError, SlantedError) as reason:
+                    fresh = str(reason)  # what is wrong with the pair itself, `estimate` will say
         calibration, channels = cameras
         alone = estimate(
             left, right, self.settings, calibration=calibration, channels=channels, names=names
