@@ -59,7 +59,7 @@ def test_batches_take_the_threshold_and_sum_up_the_confidence(kitti, quick, tmp_
         ramp = np.broadcast_to(np.linspace(0, 1, 128), result.disparity.shape)
         return dataclasses.replace(result, confidence=ramp)
 
-    monkeypatch.setattr("slanted.pipeline.estimate", sure)
+    monkeypatch.setattr("slanted.stream.stream.estimate", sure)
     strict = quick.with_text({"confidence.min": "0.25"})
     assert run_batch(find_pairs(kitti)[:1], tmp_path / "out", strict, workers=1).done == 1
     (row,) = summary(tmp_path / "out")
