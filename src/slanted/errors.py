@@ -44,9 +44,11 @@ def one_line(text: str) -> str:
 def first_line(error: Exception) -> str:
     """Return the first line of what a library's error says, for a sentence of our own.
 
-    OpenCV has it in ``err``, without the place in its source.
+    OpenCV has it in ``err``, without the place in its source; as that is an attribute of the class,
+    it may also be that of an earlier error.
     """
-    text = getattr(error, "err", None) or str(error)
+    text, short = str(error), getattr(error, "err", None)
+    text = short if short and short in text else text
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return one_line(lines[0]) if lines else type(error).__name__
 

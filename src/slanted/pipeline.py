@@ -271,7 +271,10 @@ def explain(
             find_sky(run.left, matched, lowest_disparity(settings)) if settings.model.sky else None
         )
     confidence, deviation = None, None
-    if matches.searched is not None:  # of a user's own disparity the trees know nothing
+    # Of a user's own disparity the trees know nothing. A network's map agrees with itself, too, so
+    # that they may be asked only if it fits the pair.
+    doubtful = settings.matching.method == "network" and matches.doubts
+    if matches.searched is not None and not doubtful:
         seen = maps, regions, inference, evidence.judgement
         disparity, confidence, deviation = run.judge(matches, *seen)
     disparity = run.follow(matches, disparity, matched, regions, evidence)

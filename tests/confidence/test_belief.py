@@ -92,7 +92,7 @@ def test_doubts_are_chances_and_higher_where_matches_are_wrong(trees):
 
 
 def test_the_matches_themselves_are_left_alone(trees):
-    before = [values.copy() for values in vars(found()).values()]
+    before = [np.copy(values) for values in vars(found()).values()]
     belief.believed(judged_with(trees), SETTINGS)
     for one, other in zip(before, vars(found()).values(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -129,21 +129,6 @@ def test_if_all_fail_that_is_the_error(tmp_path, fake):
         session.check()
 
 
-def test_reasons_that_were_told_are_not_the_error_again(tmp_path, fake):
-    told = []
-    for side in ("left", "right"):
-        (tmp_path / side).mkdir()
-        for number in range(2):
-            black = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-            slanted.write_image(tmp_path / side / f"{number}.png", black)
-    sources = [open_source(str(tmp_path / side)) for side in ("left", "right")]
-    session = run(sources, tell=told.append)
-    assert len(told) == 1
-    with pytest.raises(InputError, match="got 2 pairs that cannot, for the reasons told") as raised:
-        session.check()
-    assert "the lens is covered" not in str(raised.value)
-
-
 def test_a_new_size_is_a_new_stream_but_does_not_fit_a_calibration(tmp_path, fake):
     large = frames(1)[0]
     small = [view[: HEIGHT // 2] for view in large]

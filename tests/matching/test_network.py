@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -238,6 +239,7 @@ def test_a_confidence_goes_where_a_matchers_goes(logits, tmp_path):
     with pytest.warns(SlantedWarning, match="of another pair"):  # a made-up disparity
         result = estimate(SCENE.left, SCENE.right, changes, preset="network")
     np.testing.assert_allclose(result.pixel_weights, found / found.mean(), rtol=1e-4)
+    assert result.confidence is None  # the trees would believe a map that agrees with itself
 
 
 def test_a_second_pass_finds_what_is_occluded(tmp_path):
@@ -411,6 +413,8 @@ def test_a_network_must_be_named_and_be_there(tmp_path):
         estimate(SCENE.left, SCENE.right, preset="network")
     with pytest.raises(FileError, match=r"none\.onnx: expected a file, but nothing is there"):
         matched(tmp_path / "none.onnx")
+    with pytest.raises(FileError, match="expected a file, but it is a directory"):
+        matched(Path())
 
 
 def test_without_onnx_runtime_opencv_runs_it_or_the_extra_is_named(tmp_path, monkeypatch):

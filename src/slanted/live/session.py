@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slanted.batch.work import collected_warnings
-from slanted.errors import InputError, SlantedError, plural
+from slanted.errors import InputError, SlantedError
 from slanted.images.checks import size_text
 from slanted.images.rectify import Rectifier
 from slanted.live.views import FailedPair
@@ -117,7 +117,7 @@ class LiveSession:
         self.error: BaseException | None = None
         self._pairs, self._settings, self._cameras = pairs, settings, cameras
         self._kept, self._most = kept, most
-        self._tells, self._tell = tell is not None, tell or (lambda sentence: None)
+        self._tell = tell or (lambda sentence: None)
         self._engine: _Engine | None = None
         self._failed = 0
         self._failure: SlantedError | None = None
@@ -143,19 +143,11 @@ class LiveSession:
         return self._done.wait(seconds)
 
     def check(self) -> None:
-        """Raise what ended the session, if it was an error, or why not a single pair succeeded.
-
-        Reasons that were told already are not repeated.
-        """
+        """Raise what ended the session, if it was an error, or why not a single pair succeeded."""
         if self.error is not None:
             raise self.error
         if self.newest is None and self._failure is not None:
-            if not self._tells:
-                raise self._failure
-            raise InputError(
-                f"{self.name}: expected at least one pair that can be estimated, got "
-                f"{plural(self._failed, 'pair')} that cannot, for the reasons told before"
-            ) from self._failure
+            raise self._failure
         if self.newest is None and self._pairs.ended:
             raise InputError(f"{self.name}: expected at least one pair of images, got none")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slanted.images.colour import as_8_bit, as_grey
-from slanted.matching import DisparityRange, Matches
+from slanted.matching import DisparityRange, Matches, find_matches
 from slanted.matching.census_sgm import clean_up, grey_view
 from slanted.matching.noise import follow_noise
 from slanted.matching.out_of_view import drop_impossible
@@ -107,6 +107,8 @@ def find_expected(
         As for `expected_grid`.
     """
     left8, right8 = as_8_bit(left, right)
+    if len(searched) <= STEP:  # what is asked for is no more than the least that squares search
+        return find_matches(left8, right8, settings, searched)
     grid = expected_grid(left8.shape, expected, MARGIN, searched)
     rules = follow_noise(left8, right8, settings)
     found = match_expected(left8, right8, grid, searched, rules)

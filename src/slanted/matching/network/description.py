@@ -77,8 +77,8 @@ def description_of(model: Path) -> NetworkDescription:
     """
     from slanted.io.texts import read_toml
 
-    file = model.with_suffix(SUFFIX)
-    if not file.exists():
+    file = model.with_suffix(SUFFIX) if model.name else None  # `.` has no name
+    if file is None or not file.exists():
         return NetworkDescription()
     content = read_toml(file, "the description of a network in TOML")
     known = [field.name for field in dataclasses.fields(NetworkDescription)]

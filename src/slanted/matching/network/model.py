@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import FileError
+from slanted.errors import FileError, first_line
 from slanted.runtime.extras import require
 
 Tensors = dict[str, NDArray[Any]]
@@ -75,8 +75,8 @@ class Model:
             sizes = ", ".join(f"{name} {list(each.shape)}" for name, each in tensors.items())
             raise FileError(
                 self.path,
-                f"the network fails on {sizes} ({_said(error)}); describe its inputs in a TOML "
-                "file beside it",
+                f"the network fails on {sizes} ({first_line(error)}); describe its inputs in a "
+                "TOML file beside it",
             ) from error
         return [np.asarray(each, np.float32) for each in found]
 
@@ -143,8 +143,8 @@ def _with_onnxruntime(path: Path, threads: int) -> Model:
     except Exception as error:
         raise FileError(
             path,
-            f"expected an ONNX model, but ONNX Runtime cannot open it ({_said(error)}); export "
-            "the network again",
+            f"expected an ONNX model, but ONNX Runtime cannot open it ({first_line(error)}); "
+            "export the network again",
         ) from error
     inputs = tuple(
         Input(each.name, tuple(n if isinstance(n, int) else None for n in each.shape), each.type)
@@ -163,8 +163,9 @@ def _with_opencv(path: Path) -> Model:
     except cv2.error as error:
         raise FileError(
             path,
-            f"expected an ONNX model that OpenCV can run, but it cannot open it ({_said(error)}); "
-            "run pip install 'slanted[onnx]' for ONNX Runtime, or export the network again",
+            "expected an ONNX model that OpenCV can run, but it cannot open it "
+            f"({first_line(error)}); run pip install 'slanted[onnx]' for ONNX Runtime, or export "
+            "the network again",
         ) from error
     alone = threading.Lock()  # the network holds its inputs
 
@@ -175,13 +176,6 @@ def _with_opencv(path: Path) -> Model:
             return [np.array(each) for each in network.forward(wanted)]
 
     return Model(path, None, tuple(network.getUnconnectedOutLayersNames()), compute)
-
-
-def _said(error: Exception) -> str:
-    """Return the first line of what a runtime says; OpenCV has it without its place in ``err``."""
-    text = getattr(error, "err", None) or str(error)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
 
 
 def _leave_sessions() -> None:
