@@ -120,6 +120,7 @@ CASES = {
     "unknown command": (["walk"], "No such command"),
     "missing argument": (["run", "left.png"], "Missing argument 'RIGHT'"),
     "network missing": ([*RUN, "--network", "none.onnx"], "none.onnx: expected a file"),
+    "network beside a disparity": ([*RUN, "--network", "none.onnx", "--disparity", "left.png"], "--disparity: takes the place of the network"),
     "network that is an image": ([*RUN, "--network", "left.png"], "left.png: expected an ONNX model"),
     "network without a file": ([*RUN, "--preset", "network"], "matching.network.model: expected the ONNX file of a network"),
     "disparity missing": ([*RUN, "--disparity", "none.pfm"], "none.pfm: "),

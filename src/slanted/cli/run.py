@@ -71,6 +71,10 @@ def command(
         options.refuse_without(
             "--disparity", {"--valid": valid, "--disparity-scale": disparity_scale}
         )
+    elif settings.matching.network.model is not None:
+        raise click.UsageError(
+            "--disparity: takes the place of the network that --network names; give one of them"
+        )
     files_given = {"left": left, "right": right, "disparity": disparity, "valid": valid}
     files_given["segments"] = segments
     inputs = {name: str(file) for name, file in files_given.items() if file is not None}
