@@ -121,6 +121,8 @@ CASES = {
     "missing argument": (["run", "left.png"], "Missing argument 'RIGHT'"),
     "network missing": ([*RUN, "--network", "none.onnx"], "none.onnx: expected a file"),
     "network beside a disparity": ([*RUN, "--network", "none.onnx", "--disparity", "left.png"], "--disparity: takes the place of the network"),
+    "batch with a network that is missing": (["batch", "videos", "-o", "results", "--network", "none.onnx"], "none.onnx: expected a file"),
+    "live with a network that is missing": (["live", "videos", "rights", "--network", "none.onnx", "--record", "recorded", "--no-view"], "none.onnx: expected a file"),
     "network that is an image": ([*RUN, "--network", "left.png"], "left.png: expected an ONNX model"),
     "network without a file": ([*RUN, "--preset", "network"], "matching.network.model: expected the ONNX file of a network"),
     "disparity missing": ([*RUN, "--disparity", "none.pfm"], "none.pfm: "),

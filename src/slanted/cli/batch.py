@@ -70,9 +70,12 @@ def command(
     from slanted.cli.batch_recording import refuse_for_recording, run
     from slanted.cli.batch_table import BatchTable
     from slanted.io.names import SUMMARY_TABLE
+    from slanted.matching.network.matcher import check_network
     from slanted.ros.bags import is_recording
 
     options.refuse_both(workers, scheduler)
+    if scheduler is None:  # workers of a cluster may have other files
+        check_network(settings.matching)
     topics = {"--left": left_topic, "--right": right_topic}
     if is_recording(source):
         unused = {"--workers": workers, "--scheduler": scheduler, "--resume": resume}

@@ -80,10 +80,12 @@ def command(
     from slanted.batch.live_results import live_results
     from slanted.live.pairs import pair_sources
     from slanted.live.session import LiveSession
+    from slanted.matching.network.matcher import check_network
     from slanted.viewer.serve import bind, missing_package
 
     if len(source) > 2:
         raise click.UsageError(f"SOURCE: expected one or two, got {len(source)}")
+    check_network(settings.matching)
     cameras = _cameras_of(rectify, calibration_values)
     with ExitStack() as stack:
         listening = None

@@ -44,15 +44,8 @@ def match(
     FileError
         If the network cannot be run, or what it gives cannot be a disparity.
     """
-    if settings.network.model is None:
-        raise InputError(
-            "matching.network.model: expected the ONNX file of a network (--network FILE), got "
-            "none; name one, give a disparity of your own or choose another matching.method"
-        )
-    path = Path(settings.network.model)
-    given = description_of(path)
-    model = open_model(path, settings.network.runtime, current_threads())
-    network = _Network(model, given, wire(model, given), searched)
+    model, given, wiring = _opened(settings)
+    network = _Network(model, given, wiring, searched)
     disparity, confidence = network.see(left, right)
     if given.left_right and settings.left_right_threshold > 0:
         mirrored, _ = network.see(right[:, ::-1], left[:, ::-1])
@@ -61,6 +54,35 @@ def match(
     if confidence is not None:
         confidence[np.isnan(disparity)] = 0
     return Matches(disparity, confidence, reaches_beyond=True)
+
+
+def check_network(settings: MatchingSettings) -> None:
+    """Raise an error if the settings choose a network that cannot be opened.
+
+    Whoever runs many pairs is told at once, before anything is written.
+
+    Raises
+    ------
+    InputError
+        If they name none.
+    FileError
+        If it, or its description, cannot be used.
+    """
+    if settings.method == "network":
+        _opened(settings)
+
+
+def _opened(settings: MatchingSettings) -> tuple[Model, NetworkDescription, Wiring]:
+    """Return a network, its description, and how it is called."""
+    if settings.network.model is None:
+        raise InputError(
+            "matching.network.model: expected the ONNX file of a network (--network FILE), got "
+            "none; name one, give a disparity of your own or choose another matching.method"
+        )
+    path = Path(settings.network.model)
+    given = description_of(path)
+    model = open_model(path, settings.network.runtime, current_threads())
+    return model, given, wire(model, given)
 
 
 class _Network:
