@@ -71,7 +71,7 @@ def files(tmp_path_factory):
         Image.fromarray(view).convert("RGBA").save(folder / f"{name}-rgba.png")
     (folder / "calib.txt").write_text(MIDDLEBURY)
     (folder / "other.txt").write_text(MIDDLEBURY + "width=1240\nheight=375\n")
-    (folder / "mine.toml").write_text("[matching]\nmax_disparity = 40\n")
+    (folder / "mine.toml").write_text("[matching]\nmax_disparity = 24\n")
     (folder / "text.png").write_text("no picture")
     return folder
 
@@ -89,7 +89,7 @@ def expected(files):
         "grey": slanted.estimate(*GREY, FAST),
         "deep": slanted.estimate(*DEEP, FAST),
         "palette": slanted.estimate(*both(lambda p: np.asarray(p.convert("RGBA"))[..., :3], palette()), FAST),
-        "short": slanted.estimate(*RGB, FAST.updated({"matching": {"max_disparity": 40}})),
+        "short": slanted.estimate(*RGB, FAST.updated({"matching": {"max_disparity": 24}})),
         "shifted": slanted.estimate(*RGB, FAST.updated({"matching": {"min_disparity": 2}})),
         "default": slanted.estimate(*RGB, slanted.Settings()),
     }  # fmt: skip
@@ -140,18 +140,18 @@ GOOD = {
     "Settings by position": ((*RGB, FAST), {"preset": None}, "colour"),
     "Settings by name": (RGB, {"settings": FAST, "preset": None}, "colour"),
     "a preset": (RGB, {"preset": "fast"}, "colour"),
-    "the end of the range": (RGB, {"max_disparity": 40}, "short"),
-    "the end of the range, from NumPy": (RGB, {"max_disparity": np.int64(40)}, "short"),
+    "the end of the range": (RGB, {"max_disparity": 24}, "short"),
+    "the end of the range, from NumPy": (RGB, {"max_disparity": np.int64(24)}, "short"),
     "the start of the range": (RGB, {"min_disparity": 2}, "shifted"),
-    "the range beside Settings": ((*RGB, FAST), {"preset": None, "max_disparity": 40}, "short"),
-    "a dotted name": (RGB, {"settings": {"matching.max_disparity": 40}}, "short"),
-    "nested names": (RGB, {"settings": {"matching": {"max_disparity": 40}}}, "short"),
+    "the range beside Settings": ((*RGB, FAST), {"preset": None, "max_disparity": 24}, "short"),
+    "a dotted name": (RGB, {"settings": {"matching.max_disparity": 24}}, "short"),
+    "nested names": (RGB, {"settings": {"matching": {"max_disparity": 24}}}, "short"),
     "a dotted section": (RGB, {"settings": {"matching.census": {"paths": 4}}}, "colour"),
     "a file of settings": (RGB, {"settings": "mine.toml"}, "short"),
-    "an argument wins over a name": (RGB, {"settings": {"matching.max_disparity": 80}, "max_disparity": 40}, "short"),
+    "an argument wins over a name": (RGB, {"settings": {"matching.max_disparity": 80}, "max_disparity": 24}, "short"),
     "a calibration": (RGB, {"calibration": CAMERAS}, "colour"),
     "a file of a calibration": (RGB, {"calibration": "calib.txt"}, "colour"),
-    "all of the issue": (("left.png", "right.png"), {"max_disparity": 40, "calibration": "calib.txt"}, "short"),
+    "all of the issue": (("left.png", "right.png"), {"max_disparity": 24, "calibration": "calib.txt"}, "short"),
 }  # fmt: skip
 
 
@@ -299,7 +299,7 @@ def test_other_doors_take_the_same(expected):
 def test_other_doors_take_settings_in_the_same_ways(expected):
     from slanted.pipeline import match_pair, reestimate
 
-    short = {"matching.max_disparity": 40}
+    short = {"matching.max_disparity": 24}
     matched, _ = match_pair(*RGB, short)
     assert matched.tobytes() == match_pair(*RGB, slanted.Settings().updated(short))[0].tobytes()
     assert matched.tobytes() == match_pair(*RGB, "mine.toml")[0].tobytes()

@@ -63,6 +63,9 @@ class Result(ResultData):
         What speaks against the result as a whole, a sentence each; empty for a good pair.
     finer
         How many times finer than the image the grid of its model is.
+    coarser
+        How many times smaller the pair was on which segments and planes were found
+        (``model.coarser``).
     left, right
         The pair as it was given, as grey or RGB; None if it was saved without.
     calibration

@@ -77,6 +77,12 @@ class InitialMatches:
     finer: float = 1
     """How many times finer than the image the grid of its model is."""
 
+    def as_found(self) -> Matches:
+        """Return these matches as a matcher would."""
+        from slanted.matching import Matches
+
+        return Matches(self.disparity, self.pixel_weights)
+
 
 @dataclass(frozen=True)
 class FirstLook:
@@ -116,6 +122,8 @@ class PairRun:
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
+    is_coarse: bool = False
+    """Whether this is the run of a smaller pair; see `slanted.pipeline.coarser`."""
 
     def __post_init__(self) -> None:
         if self.tiled is not None and self.potential is not None:
@@ -145,6 +153,15 @@ class PairRun:
         from slanted.settings.grid import times_finer
 
         return times_finer(self.left.shape[0] * self.left.shape[1], self.settings)
+
+    @cached_property
+    def coarser(self) -> int:
+        """How many times smaller the pair is on which segments and planes are found."""
+        from slanted.settings.grid import times_coarser
+
+        if self.is_coarse or self.tiled is not None or self.potential is not None:
+            return 1
+        return times_coarser(self.left.shape[0] * self.left.shape[1], self.settings)
 
     @property
     def grid(self) -> float:
@@ -217,7 +234,7 @@ class PairRun:
                 searched = range_of(found.disparity)
                 doubts = doubts or tuple(doubts_of_map(found.disparity, self.grey))
             judge_plausibility(doubts, found.disparity, features, rules, self.names)
-            weights = self._pixel_weights(found.disparity, found.confidence)
+            weights = self.pixel_weights(found.disparity, found.confidence)
         found_all = found.disparity, weights, searched, features, found, doubts
         return InitialMatches(*found_all, finer=self.grid)
 
@@ -228,13 +245,24 @@ class PairRun:
 
         if self.tiled is None:
             known = self.matching, searched, self.finer
-            return find_finer(self.left, self.right, *known, find)
+            return find_finer(self.left, self.right, *known, find or self._guided(searched))
         if self.matching.method == "network":
             raise InputError(
                 "matching.method: a network sees an image as a whole, not in tiles; raise "
                 "tiles.above, make the images smaller or choose another matcher"
             )
         return Matches(*self.tiled.match(self.left, self.right, self.matching, searched))
+
+    def _guided(self, searched: DisparityRange) -> Find | None:
+        """Return a search that smaller pairs guide; None to search the whole range."""
+        from functools import partial
+
+        from slanted.matching.guided_sgm import expect, find_expected
+
+        rules = self.matching
+        if rules.method != "census" or not rules.census.guided or self.finer > 1:
+            return None
+        return partial(find_expected, expected=expect(*self.grey, searched, rules))
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
@@ -251,7 +279,7 @@ class PairRun:
                 return evidence
             disparity = believed(judged, self.settings)
             # The confidence is 0 where the filters drop a match, but trees may have added it.
-            weights = self._pixel_weights(disparity, found.margin)
+            weights = self.pixel_weights(disparity, found.margin)
             chosen = replace(evidence, disparity=disparity, pixel_weights=weights, judgement=judged)
             return replace(chosen, right_disparity=None)
 
@@ -277,10 +305,10 @@ class PairRun:
             features = look.rectification
             doubts = tuple(doubts_of_features(features) or doubts_of_map(given, self.grey))
             judge_plausibility(doubts, given, features, self.settings.rectification, self.names)
-        weights = self._pixel_weights(given, None)
+        weights = self.pixel_weights(given, None)
         return InitialMatches(given, weights, None, features, doubts=doubts)
 
-    def _pixel_weights(
+    def pixel_weights(
         self, disparity: NDArray[np.float32], confidence: NDArray[np.float32] | None
     ) -> NDArray[np.float32] | None:
         """Return how much each match counts: its confidence, scaled to 1 on average over F."""

@@ -210,3 +210,17 @@ def test_the_plain_lanes_are_all_there():
     names = {name for name in vars(plain_lanes) if name.endswith(("_lane", "_lanes"))}
     assert names == {name for name in vars(lanes) if name.endswith(("_lane", "_lanes"))}
     assert guided_sgm.MARGIN > 0
+
+
+def test_a_run_may_be_guided_by_smaller_pairs():
+    scene = make_scene(163, 101, segments=20, max_disparity=60.0, seed=2)
+    searched = DisparityRange(0, 64)
+    maps = guided_sgm.expect(scene.left, scene.right, searched, RULES)
+    assert {each.shape for each in maps} == {(26, 41)}
+    grid = expected_grid(scene.left.shape, maps, guided_sgm.MARGIN, searched)
+    assert grid.cells < whole_grid(scene.left.shape, searched).cells
+    # Nearly every pixel has its true disparity among those that are searched.
+    rows, columns = np.indices(scene.disparity.shape) // SIDE
+    low, count = grid.low[rows, columns], grid.count[rows, columns]
+    inside = (scene.disparity >= low) & (scene.disparity < low + count)
+    assert inside[~scene.occluded].mean() > 0.98

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,6 +65,11 @@ def find_finer(
         own = find_matches(*pair8, settings, searched)
         find = partial(find_expected, expected=_expected(own, times))
     fine = find(views[0], views[1], replace(settings, census=census), wide)
+    return on_coarser_grid(fine, times)
+
+
+def on_coarser_grid(fine: Matches, times: int) -> Matches:
+    """Return matches for a pair that is so many times smaller, in its own pixels."""
     disparity = block_medians(fine.disparity, times) / np.float32(times)
     known = np.isfinite(disparity)
     return Matches(
@@ -75,7 +80,13 @@ def find_finer(
         None if fine.winner is None else block_medians(fine.winner, times) / np.float32(times),
         None if fine.agrees is None else _means(fine.agrees.astype(np.float32), times) >= 0.5,
         None if fine.margin is None else _means(fine.margin, times),
+        fine.reaches_beyond,
     )
+
+
+def shrunk(image: Image, times: int) -> Image:
+    """Return an image that is so many times smaller."""
+    return _means(image, times)  # type: ignore[no-any-return]
 
 
 def _expected(own: Matches, times: int) -> list[DisparityMap]:
@@ -89,14 +100,23 @@ def _expected(own: Matches, times: int) -> list[DisparityMap]:
 
 def block_medians(disparity: DisparityMap, side: int) -> DisparityMap:
     """Return the medians of what is known in blocks of pixels; NaN where less than half is."""
+    disparity = _in_blocks(disparity, side)
     height, width = (length // side for length in disparity.shape)
     medians = np.empty((height, width), np.float32)
     share(height, bind(block_median_rows, (disparity, side), medians))
     return medians
 
 
-def _means(values: DisparityMap, side: int) -> DisparityMap:
+def _means(values: Any, side: int) -> Any:
     """Return the means of blocks of pixels."""
-    height, width = (length // side for length in values.shape)
-    means: DisparityMap = cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
-    return means
+    values = _in_blocks(values, side)
+    height, width = (length // side for length in values.shape[:2])
+    return cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def _in_blocks(values: Any, side: int) -> Any:
+    """Repeat the last row and column until the map consists of whole blocks."""
+    below, beside = (-length % side for length in values.shape[:2])
+    if not below and not beside:
+        return values
+    return cv2.copyMakeBorder(values, 0, below, 0, beside, cv2.BORDER_REPLICATE)

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 MARGIN = 4.0
 """Disparities, in pixels, that are searched beyond what is expected."""
+COARSE_MARGIN = 3.0
+"""The same in pixels of a smaller pair."""
 COARSE_SPECKLE = 20
 """Patches of up to so many pixels of a coarse match tell nothing."""
 
@@ -51,6 +53,8 @@ def match_coarsely(
     searched: DisparityRange,
     settings: MatchingSettings,
     times: int = 1,
+    side: int = THIN,
+    expected: list[DisparityMap] | None = None,
 ) -> Matches:
     """Match an 8-bit pair quickly, to know where to search.
 
@@ -60,33 +64,66 @@ def match_coarsely(
         As for `match_expected`.
     times
         How many times the pair will be enlarged to be matched.
+    side
+        How many times smaller than that it is matched now.
+    expected
+        What to search, as for `expected_grid` and in pixels of the smaller pair; by default all.
 
     Returns
     -------
     matches
-        At every `THIN`-th pixel of every `THIN`-th row of the enlarged pair, with its disparities.
+        At every `side`-th pixel of every `side`-th row of the enlarged pair, with its disparities.
     """
     height, width = left.shape[:2]
-    size = -(-width * times // THIN), -(-height * times // THIN)
+    size = -(-width * times // side), -(-height * times // side)
     small = [
         cv2.resize(as_grey(view), size, interpolation=cv2.INTER_AREA) for view in (left, right)
     ]
-    rules = replace(settings, speckle_size=COARSE_SPECKLE, census=_for_small(settings.census))
-    low, high = math.floor(searched.low * times / THIN), math.ceil(searched.high * times / THIN)
+    rules = replace(settings, speckle_size=COARSE_SPECKLE, census=_for_small(settings.census, side))
+    low, high = math.floor(searched.low * times / side), math.ceil(searched.high * times / side)
     coarse = DisparityRange(low, max(high, low + 1))
-    found = match_expected(small[0], small[1], whole_grid(small[0].shape, coarse), coarse, rules)
+    grid = (
+        whole_grid(small[0].shape, coarse)
+        if expected is None or len(coarse) <= STEP
+        else expected_grid(small[0].shape, expected, COARSE_MARGIN, coarse)
+    )
+    found = match_expected(small[0], small[1], grid, coarse, rules)
     assert found.winner is not None
     scale = np.float32(width * times / size[0])
     return replace(found, disparity=found.disparity * scale, winner=found.winner * scale)
 
 
-def _for_small(census: CensusSettings) -> CensusSettings:
-    """Return the settings for a pair of a `THIN`-th of the size.
+def expect(
+    left: Bytes, right: Bytes, searched: DisparityRange, settings: MatchingSettings
+) -> list[DisparityMap]:
+    """Return what to search in an 8-bit pair, for `find_expected`.
 
-    A thing has `THIN` times fewer pixels there for each pixel of its outline. With the same
-    penalties a thing that is new would have to be `THIN` times as large to be seen.
+    These are the first choices at a quarter of the size, and at half of it where those lead. Right
+    or wrong, they are where the whole range would be decided; at a quarter alone, what is thin is
+    lost (errors above 2 px on Middlebury's test scenes are 2.28 % instead of 2.10 %).
     """
-    p1, p2, p2_min = (max(1, p // THIN) for p in (census.p1, census.p2, census.p2_min))
+    quarter = match_coarsely(left, right, searched, settings)
+    assert quarter.winner is not None
+    leads = [each / np.float32(2) for each in _of_blocks(quarter.winner)]
+    half = match_coarsely(left, right, searched, settings, side=THIN // 2, expected=leads)
+    assert half.winner is not None
+    return [quarter.winner, *_of_blocks(half.winner)]
+
+
+def _of_blocks(values: DisparityMap) -> list[DisparityMap]:
+    """Return four maps of half the size, one for each pixel of blocks of 2 × 2 pixels."""
+    below, beside = (-length % 2 for length in values.shape)
+    whole = np.pad(values, ((0, below), (0, beside)), mode="edge")
+    return [whole[i::2, j::2] for i in (0, 1) for j in (0, 1)]
+
+
+def _for_small(census: CensusSettings, side: int) -> CensusSettings:
+    """Return the settings for a pair that is `side` times smaller.
+
+    A thing has `side` times fewer pixels there for each pixel of its outline. With the same
+    penalties a thing that is new would have to be `side` times as large to be seen.
+    """
+    p1, p2, p2_min = (max(1, p // side) for p in (census.p1, census.p2, census.p2_min))
     return replace(census, smoothing=0.0, p1=p1, p2=max(p1, p2), p2_min=max(p1, p2_min))
 
 

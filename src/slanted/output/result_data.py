@@ -83,6 +83,7 @@ def summarise(result: ResultData) -> dict[str, Any]:
         ),
         "doubts": list(result.doubts),
         "finer": result.finer,
+        "coarser": result.coarser,
         "relief": 0.0 if result.confidence is None else result.settings.model.relief,
         "seconds": {**result.seconds, "total": sum(result.seconds.values())},
     }
@@ -197,6 +198,7 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
             "rectification": None if check is None else RectificationCheck.from_record(check),
             "pixel_weights": arrays.get("weights"),
             "finer": finer,
+            "coarser": int(record.get("coarser", 1)),
             "doubts": tuple(str(doubt) for doubt in record.get("doubts", ())),
             **_pixel_maps(arrays),
         }

@@ -41,6 +41,7 @@ class ResultData:
     sky: NDArray[np.bool_] | None = None
     doubts: tuple[str, ...] = ()
     finer: float = 1
+    coarser: int = 1
     left: Image | None = None
     right: Image | None = None
     calibration: Calibration | None = None
@@ -87,11 +88,11 @@ class ResultData:
     def model(self) -> ModelSettings:
         """The constants and weights of the energy.
 
-        They are those of the settings, but follow the grid on which small images are matched.
+        They are those of the settings, but follow the grid on which they were used.
         """
         from slanted.settings.grid import on_finer_grid
 
-        return on_finer_grid(self.settings, self.finer).model
+        return on_finer_grid(self.settings, self.finer * self.coarser).model
 
     @property
     def bound(self) -> float:

@@ -28,6 +28,9 @@ TIMES = 2
 MEANT = 800_000
 """Settings are meant for images of about so many pixels."""
 
+LEAST_A_SEGMENT = 100
+"""Pixels that a segment has on a coarser grid, at least and on average."""
+
 
 def times_finer(pixels: int, settings: Settings) -> int:
     """Return how many times finer than an image of so many pixels the grid of its matching is.
@@ -37,6 +40,16 @@ def times_finer(pixels: int, settings: Settings) -> int:
     if settings.matching.method != "census" or pixels > settings.tiles.above:
         return 1
     return settings.matching.census.finer or (TIMES if pixels <= SMALL else 1)
+
+
+def times_coarser(pixels: int, settings: Settings) -> int:
+    """Return how many times smaller the pair is on which planes are found (see `pipeline.coarser`).
+
+    Small images have no pixels to spare, nor have many segments, nor a map that is followed.
+    """
+    times, count = settings.model.coarser, settings.segmentation.count or 1
+    is_small = pixels <= SMALL or pixels < LEAST_A_SEGMENT * count * times**2
+    return 1 if is_small or settings.model.follow > 0 else times
 
 
 def model_grid(pixels: int, times: int) -> float:

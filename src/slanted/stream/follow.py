@@ -80,7 +80,9 @@ def follow(run: PairRun, last: LastFrame) -> Result:
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
         raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
-    return explain(run, matches, superpixels=run.segment(matches, coarsely=_may_be_coarse(run)))
+    # Planes on a coarser grid have small superpixels already.
+    known = None if run.coarser > 1 else run.segment(matches, coarsely=_may_be_coarse(run))
+    return explain(run, matches, superpixels=known)
 
 
 def _search(run: PairRun, coarse: Matches, before: DisparityMap) -> Find | None:

@@ -262,7 +262,14 @@ def explain(
     """
     from slanted.model.planes import lowest_disparity
     from slanted.model.sky import find_sky
+    from slanted.pipeline.coarser import coarsened, enlarged
 
+    if run.coarser > 1 and segments is None and superpixels is None:
+        with run.stage("drawing"):
+            smaller = coarsened(run, matches)
+        found = explain(*smaller)
+        with run.stage("drawing"):
+            return enlarged(found, run, matches)
     settings = run.settings_for(matches)
     regions, inference, evidence = find_planes(run, matches, segments, superpixels)
     with run.stage("drawing"):
