@@ -35,7 +35,8 @@ from slanted.io.names import (
     UCM,
 )
 from slanted.io.replacement import complete_replacement, own_folder, replaced_files
-from slanted.output.charts import draw_picture, energy_chart
+from slanted.output.chart_drawing import draw_picture
+from slanted.output.charts import energy_chart
 from slanted.output.export import Exportable, depth_map
 from slanted.output.legends import with_legend
 from slanted.output.overlays import labels_legend, paint_labels, paint_regions, regions_legend
@@ -233,12 +234,16 @@ def disparity_picture(
     return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
 
-def confidence_picture(result: ResultData) -> NDArray[np.uint8]:
-    """Return the confidence of pixels in colours or, if there is none, the margins of segments."""
+def trust_picture(result: ResultData) -> tuple[str, NDArray[np.uint8]]:
+    """Return the confidence of pixels in colours or, if there is none, the margins of segments.
+
+    The name of its file says which of the two.
+    """
     if result.confidence is not None:
-        return with_legend(colour_confidence(result.confidence), confidence_legend())
+        painted = with_legend(colour_confidence(result.confidence), confidence_legend())
+        return "confidence_colour.png", painted
     painted = colour_margins(result.regions, result.margins)
-    return with_legend(painted, margins_legend(result.margins))
+    return "margins_colour.png", with_legend(painted, margins_legend(result.margins))
 
 
 def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.uint8]]:
@@ -248,7 +253,7 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
     pictures = {"disparity_colour.png": disparity_picture(trusted, scale)}
     if trusted is not result.disparity:
         pictures["disparity_filled_colour.png"] = disparity_picture(result.disparity, scale)
-    energy = draw_picture(energy_chart(result.inference))
+    energy = draw_picture(energy_chart(result.inference, result.settings))
     if result.disparity.size > result.settings.tiles.above:
         # The others would take more memory than the run, and no screen is that large.
         return {**pictures, "energy.png": energy}
@@ -259,8 +264,8 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
         pictures["boundaries.png"] = with_legend(boundaries, labels_legend())
     planes = colour_planes(regions, result.planes)
     pictures["planes_colour.png"] = with_legend(planes, planes_legend())
-    pictures["confidence_colour.png"] = confidence_picture(result)
-    return {**pictures, "energy.png": energy}
+    name, trust = trust_picture(result)
+    return {**pictures, name: trust, "energy.png": energy}
 
 
 def file_names(folder: Path) -> list[str]:
