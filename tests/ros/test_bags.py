@@ -62,7 +62,12 @@ def test_a_damaged_folder_is_told_the_cure_of_its_storage(tmp_path):
     for storage, cure in (("mcap", "`mcap recover FILE`"), ("sqlite3", "`sqlite3 FILE .recover`")):
         bag = write_bag(tmp_path / storage, [("/left", 0, image(PIXELS, 0))], storage)
         file = next(file for file in bag.iterdir() if file.suffix != ".yaml")
-        file.write_bytes(b"no recording" * 100)
+        file.write_bytes(file.read_bytes()[:16] + b"no recording" * 100)
         for given in (bag, file):
             with pytest.raises(FileError, match=re.escape(cure)):
                 Recording(given)
+        file.write_bytes(b"no recording" * 100)
+        for given in (bag, file):
+            with pytest.raises(FileError, match=r"is not an (MCAP|SQLite) file, though") as told:
+                Recording(given)
+            assert "recover" not in str(told.value)

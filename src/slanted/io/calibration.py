@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError
+from slanted.errors import InputError, warn
+
+FARTHEST_METERS = 10.0
+"""A longer baseline is more likely one in millimetres."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class Calibration:
             if not math.isfinite(value) or (must_be_positive and value <= 0):
                 kind = "finite number above 0" if must_be_positive else "finite number"
                 raise InputError(f"{field.name}: expected a {kind}, got {value}")
+        if self.baseline_meters > FARTHEST_METERS:
+            warn(
+                f"a baseline of {self.baseline_meters:g} m is far for two cameras; if it is in "
+                "millimetres, give metres, or --baseline-unit 0.001 for a calibration file"
+            )
 
     def depth(
         self, disparity: NDArray[np.floating[Any]], least: float = 0.0

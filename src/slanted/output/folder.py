@@ -24,6 +24,7 @@ from slanted.io.disparity import KITTI_LIMIT
 from slanted.io.names import (
     ALWAYS,
     ARRAYS,
+    BATCH_MARKER,
     LEFT,
     OPTIONAL,
     RECORD,
@@ -81,8 +82,19 @@ def check_result_folder(folder: Path) -> None:
     """Raise a FileError if a result cannot be written there, or would replace other files."""
     check_folder(folder)
     if folder.is_dir():
+        _refuse_batch(folder)
         complete_replacement(folder)
         _refuse_files_of_others(folder, () if (folder / RECORD).exists() else _files_there(folder))
+
+
+def _refuse_batch(folder: Path) -> None:
+    """Refuse the folder of a batch, whose files would be mixed with those of one pair."""
+    if (folder / BATCH_MARKER).is_file():
+        raise FileError(
+            folder,
+            "expected a folder for one pair, got that of a batch, whose results lie in folders of "
+            "their own; name another folder",
+        )
 
 
 def _files_there(folder: Path) -> set[str]:
@@ -131,6 +143,7 @@ def segments_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
     """Yield a folder as `whole_folder` does, for segments without a result."""
     check_folder(folder)
     with own_folder(folder):
+        _refuse_batch(folder)
         if (folder / RECORD).exists():
             raise FileError(
                 folder, "expected a folder for segments, got that of a result; name another folder"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from slanted.errors import FileError, InputError
+from slanted.io.files import open_input
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
 from slanted.runtime.extras import require
@@ -20,6 +21,8 @@ METADATA = "metadata.yaml"
 """A folder that holds this file is a recording."""
 STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 """Suffixes of the files of a recording, and rosbag2's names of their storages."""
+MAGIC = {".mcap": b"\x89MCAP0\r\n", ".db3": b"SQLite format 3\0"}
+"""How files of a recording begin."""
 CURE = "which is not installed; run pip install 'slanted[ros]'"
 
 
@@ -148,9 +151,11 @@ def _one_storage(path: Path) -> Path:
         )
     if not path.exists():
         raise FileError(path, "expected a recording, but nothing is there; check the path")
+    files = _storage_files(path) if path.is_dir() else [path]
+    for file in files:
+        _check_beginning(file)
     if not path.is_dir() or (path / METADATA).exists():
         return path
-    files = _storage_files(path)
     if len(files) != 1:
         raise FileError(
             path,
@@ -158,6 +163,18 @@ def _one_storage(path: Path) -> Path:
             "give one of the files",
         )
     return files[0]
+
+
+def _check_beginning(path: Path) -> None:
+    """Refuse a file that never was a recording: there is nothing in it to be saved."""
+    expected = MAGIC.get(path.suffix.lower())
+    if expected is None or path.stat().st_size == 0:
+        return
+    with open_input(path) as file:
+        begins = file.read(len(expected))
+    if not expected.startswith(begins):
+        kind = "an MCAP" if path.suffix.lower() == ".mcap" else "an SQLite"
+        raise FileError(path, f"is not {kind} file, though its name says so; check what it is")
 
 
 def _storage_files(folder: Path) -> list[Path]:
