@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from slanted.errors import FileError, InputError
+from slanted.errors import FileError, InputError, plural
 from slanted.io.files import open_input
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
@@ -84,6 +84,26 @@ class Recording:
             self.storage: str = _storage(self.path, reader)
             self.types = {each.topic: str(each.msgtype) for each in reader.connections}
             """The type of each topic."""
+
+    def describe(self) -> dict[str, object]:
+        """Describe the recording for `slanted info`: how long it is, and what each topic has."""
+        with self._reader() as reader:
+            counts = dict.fromkeys(self.types, 0)
+            for each in reader.connections:
+                counts[each.topic] += each.msgcount
+            # Without messages, the end is before the start.
+            lasts = max(reader.duration, 0) / 1e9 if sum(counts.values()) else 0.0
+        kinds = {"mcap": "MCAP", "sqlite3": "SQLite"}
+        return {
+            "format": f"rosbag2 ({kinds[self.storage]})",
+            "meaning": "recording of ROS 2; `slanted batch` estimates the pairs of its cameras",
+            "seconds": lasts,
+            "messages": sum(counts.values()),
+            "topics": {
+                topic: f"{plural(count, 'message')} of {self.types[topic]}"
+                for topic, count in sorted(counts.items())
+            },
+        }
 
     def messages(self, topic: str) -> Iterator[RecordedMessage]:
         """Yield the messages of a topic in the order in which they were recorded.
