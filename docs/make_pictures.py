@@ -27,7 +27,8 @@ from slanted.matching.census_sgm import match_details
 from slanted.matching.disparity_range import disparity_range
 from slanted.matching.interpolation import interpolate_background
 from slanted.model.drawing import draw_disparity
-from slanted.output.charts import draw_picture, energy_chart
+from slanted.output.chart_drawing import draw_picture
+from slanted.output.charts import energy_chart
 from slanted.output.legends import Legend, with_legend
 from slanted.output.overlays import (
     labels_legend,
@@ -195,7 +196,7 @@ def steps() -> None:
         [
             (colour_error(local, truth), error_legend("planes of each segment's own matches, px")),
             (colour_error(result.disparity, truth), error_legend("after inference, px")),
-            (draw_picture(energy_chart(found)), "energy and what it cannot fall below"),
+            (draw_picture(energy_chart(found, settings)), "energy and what it cannot fall below"),
         ],
         columns=3,
     )

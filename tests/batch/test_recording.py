@@ -13,7 +13,7 @@ import slanted
 from ros import bags
 from ros.bags import MILLISECOND, frame_messages, read_bag, stamped, write_bag
 from slanted.batch import recording as module
-from slanted.batch.recording import run_recording
+from slanted.batch.recording import is_recording_to_run, run_recording
 from slanted.cli import main
 from slanted.errors import FileError, InputError, MissingExtraError
 from slanted.io.images import encode
@@ -435,6 +435,20 @@ def test_topics_mean_nothing_without_a_recording(tmp_path, capsys):
     code, _, err = said(capsys, "batch", tmp_path, "--left", "/left/image_rect")
     assert code == 2
     assert "--left: means nothing without a recording" in err
+
+
+def test_pairs_beside_a_recording_are_pairs(tmp_path, frames):
+    source = write_bag(tmp_path / "drive", usual(frames[:1]))
+    assert is_recording_to_run(source)
+    for name in ("a_left.png", "a_right.png"):
+        (source / name).touch()
+    assert is_recording_to_run(source)  # it has the metadata of one
+    (source / "metadata.yaml").unlink()
+    assert is_recording(source)
+    assert not is_recording_to_run(source)
+    assert is_recording_to_run(source / "drive.mcap")
+    (source / "a_right.png").unlink()
+    assert is_recording_to_run(source)  # a single image is no pair
 
 
 def test_folders_and_files_are_known_as_recordings(tmp_path, frames, quick):

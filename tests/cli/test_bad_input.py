@@ -153,7 +153,7 @@ CASES = {
     "evaluate empty dataset": (["evaluate", "kitti2015", "dataset"], "dataset"),
     "evaluate missing dataset": (["evaluate", "kitti2015", "none"], "none: "),
     "evaluate missing truth": (["evaluate", "good.npy", "none.npy"], "none.npy: "),
-    "evaluate 8 bit without scale": (["evaluate", "good.npy", "eight.png"], "eight.png: is an 8-bit map"),
+    "evaluate 8 bit without scale": (["evaluate", "good.npy", "eight.png"], "give the scale with --scale"),
     "evaluate map with split": (["evaluate", "good.npy", "good.npy", "--split", "a"], "--split: means"),
     "evaluate dataset with confidence": (["evaluate", "kitti2015", "dataset", "--confidence", "a"], "--confidence: means"),
     "evaluate missing confidence": (["evaluate", "good.npy", "good.npy", "--confidence", "none.npy"], "none.npy: "),

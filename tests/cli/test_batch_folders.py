@@ -11,11 +11,11 @@ import pytest
 
 from slanted.batch.pairs import find_pairs
 from slanted.batch.run import run_batch
-from slanted.batch.summary import find_result, find_results
+from slanted.batch.summary import MOST_SHOWN, find_result, find_results, read_summary
 from slanted.cli import main
 from slanted.errors import FileError
 from slanted.evaluation.metrics import evaluate
-from slanted.io import Calibration, read_disparity, write_disparity
+from slanted.io import Calibration, read_disparity, write_disparity, write_image
 from slanted.result import Result
 from slanted.settings import Settings
 
@@ -69,6 +69,31 @@ def test_results_are_found_by_the_names_of_their_pairs(batch):
     shutil.rmtree(batch / NAMES[1])
     with pytest.raises(FileError, match="expected a batch with results, but no pair is done"):
         find_results(batch)
+
+
+def test_batches_of_more_pairs_than_a_page_shows_can_be_opened(tmp_path):
+    (tmp_path / "last").mkdir()
+    (tmp_path / "last" / "run.json").touch()
+    waiting = '{"name": "first", "status": "waiting"}\n' * MOST_SHOWN
+    (tmp_path / "summary.jsonl").write_text(waiting + '{"name": "last", "status": "done"}\n')
+    assert find_results(tmp_path) == {"last": tmp_path / "last"}
+    with pytest.raises(FileError, match=f"at most {MOST_SHOWN} pairs"):
+        read_summary(tmp_path)
+
+
+@pytest.mark.parametrize("command", ["run", "segment"])
+def test_one_pair_is_not_mixed_with_the_files_of_a_batch(tmp_path, capsys, command):
+    folder = tmp_path / "batch"
+    folder.mkdir()
+    (folder / "batch.lock").touch()
+    images = [tmp_path / "left.png", tmp_path / "right.png"][: 1 + (command == "run")]
+    for image in images:
+        write_image(image, np.random.default_rng(0).integers(0, 255, (64, 96), np.uint8))
+    with pytest.raises(SystemExit) as exited:
+        main([command, *map(str, images), "-o", str(folder)])
+    assert exited.value.code == 2
+    assert "expected a folder for one pair, got that of a batch" in capsys.readouterr().err
+    assert [file.name for file in folder.iterdir()] == ["batch.lock"]
 
 
 def test_evaluate_scores_all_pairs_that_have_ground_truth(done, kitti, capsys, tmp_path):

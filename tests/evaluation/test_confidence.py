@@ -16,7 +16,8 @@ from slanted.evaluation.metrics import evaluate
 from slanted.evaluation.sparsification import DENSITIES, rank
 from slanted.io import write_image
 from slanted.io.confidence import read_confidence
-from slanted.output.charts import confidence_charts, density_chart, reliability_chart
+from slanted.output.chart_drawing import confidence_charts
+from slanted.output.charts import density_chart, reliability_chart
 from slanted.output.result_data import json_text
 
 levels = st.sampled_from([0.0, 0.05, 0.3, 0.55, 0.75, 0.9, 1.0])

@@ -15,7 +15,7 @@ from fuzz import bombs
 from fuzz.measured import bounded, measure, measure_file
 from fuzz.targets_results import result_folder
 from slanted.batch.pairs import find_pairs
-from slanted.batch.summary import MOST_PAIRS, read_summary
+from slanted.batch.summary import MOST_SHOWN, find_results, read_summary
 from slanted.errors import FileError
 from slanted.evaluation.metrics import evaluate
 from slanted.io import describe, read_bytes, read_calibration, read_disparity, read_image
@@ -172,10 +172,16 @@ def test_manifests_of_too_many_pairs(tmp_path, monkeypatch):
         find_pairs(tmp_path / "pairs.csv")
 
 
-def test_summaries_of_too_many_pairs(tmp_path):
+def test_summaries_of_too_many_pairs(tmp_path, monkeypatch):
     (tmp_path / "summary.jsonl").write_bytes(b'{"name":"a","status":""}\n' * 640_000)
-    with bounded(megabytes=60), pytest.raises(FileError, match=f"at most {MOST_PAIRS} pairs"):
+    with bounded(megabytes=40), pytest.raises(FileError, match=f"at most {MOST_SHOWN} pairs"):
         read_summary(tmp_path)
+    monkeypatch.setattr("slanted.batch.summary.MOST_PAIRS", 30_000)
+    with bounded(megabytes=1), pytest.raises(FileError, match="at most 30000 pairs"):
+        find_results(tmp_path)
+    (tmp_path / "summary.jsonl").write_bytes(b'{"name":"' + b"a" * 20_000_000)
+    with bounded(megabytes=2), pytest.raises(FileError, match="expected the summary of a batch"):
+        find_results(tmp_path)
 
 
 # --- results ---------------------------------------------------------------------------------------

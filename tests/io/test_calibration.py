@@ -1,9 +1,12 @@
+import warnings
+
 import cv2
 import numpy as np
 import pytest
 
-from slanted.errors import FileError, InputError
+from slanted.errors import FileError, InputError, SlantedWarning
 from slanted.io import Calibration, point_cloud, read_calibration, write_ply
+from slanted.io.calibration import _doubt_baseline
 
 MOTORCYCLE = """cam0=[3997.684 0 1176.728; 0 3997.684 1011.728; 0 0 1]
 cam1=[3997.684 0 1307.839; 0 3997.684 1011.728; 0 0 1]
@@ -297,3 +300,14 @@ def test_point_cloud_drops_unknown_pixels_and_keeps_colours_with_them():
     for image in (rgb[:1], rgb.astype(float), rgb[..., :2]):
         with pytest.raises(InputError, match="image: expected"):
             point_cloud(disparity, image, c)
+
+
+def test_a_baseline_in_millimetres_is_doubted(tmp_path):
+    _doubt_baseline.cache_clear()
+    with pytest.warns(SlantedWarning, match=r"a baseline of 120 m is far .* millimetres") as told:
+        for _ in range(3):  # the cameras of a batch
+            Calibration(700.0, 700.0, 48.0, 32.0, baseline_meters=120.0)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Calibration(700.0, 700.0, 48.0, 32.0, baseline_meters=10.0)

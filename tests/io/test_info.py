@@ -1,6 +1,9 @@
 import json
 import struct
+import subprocess
+import sys
 
+import cv2
 import numpy as np
 import pytest
 
@@ -193,3 +196,32 @@ def test_folders(tmp_path):
         record.write_text(broken)
         with pytest.raises(FileError, match="expected JSON"):
             describe(tmp_path)
+
+
+def test_videos_are_described(tmp_path):
+    file = tmp_path / "drive.avi"
+    writer = cv2.VideoWriter(str(file), cv2.VideoWriter_fourcc(*"MJPG"), 20, (64, 48))
+    for level in range(10):
+        writer.write(np.full((48, 64, 3), 20 * level, np.uint8))
+    writer.release()
+    if not file.is_file():
+        pytest.skip("this OpenCV writes no videos")
+    found = describe(file)
+    assert (found["width_pixels"], found["height_pixels"]) == (64, 48)
+    assert (found["frames"], found["frames_a_second"], found["seconds"]) == (10, 20.0, 0.5)
+    assert found["codec"] == "MJPG"
+    assert "video" in found["meaning"]
+
+
+def test_what_is_called_a_video_but_is_none(tmp_path):
+    (tmp_path / "a.mp4").write_text("hello")
+    with pytest.raises(FileError, match=r"a\.mp4: expected a video, as its name says"):
+        describe(tmp_path / "a.mp4")
+    with pytest.raises(FileError, match=r"b\.mp4"):
+        describe(tmp_path / "b.mp4")
+    # In a process of its own, since an FFmpeg that was used before is not silent.
+    command = [sys.executable, "-m", "slanted", "info", str(tmp_path / "a.mp4")]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert said.stderr.count("\n") == 1
+    assert "a.mp4: expected a video, as its name says, but OpenCV cannot read it" in said.stderr

@@ -93,6 +93,11 @@ def test_passwords_are_not_shown():
     for secret in ("secret", "se@cret", "se/cret", "se?cr#et", "se\ncret"):
         assert without_password(f"rtsp://me:{secret}@host:554/x") == "rtsp://…@host:554/x"
     assert without_password("rtsp://host:554/x") == "rtsp://host:554/x"
+    for secret in ("secret", "se=cret", "se?cret", "se/cret", "se#cret", "se\ncret"):
+        shown = without_password(f"http://host/x?user=me&pwd={secret}&channel=1")
+        assert shown == "http://host/x?user=…&pwd=…&channel=…"
+        assert without_password(f"http://me:{secret}@host/x?{secret}").count("cret") == 0
+    assert without_password("what?a=b.png") == "what?a=b.png"  # the name of a file
     with pytest.raises(FileError) as unknown:
         open_source("ftp://me:secret@127.0.0.1/x")
     assert "secret" not in str(unknown.value)

@@ -1,5 +1,6 @@
 """Colours of disparities and errors."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,8 @@ from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
 from slanted.inference.outcome import Inference, Iteration
 from slanted.model.energy import Features
-from slanted.output.charts import COLOURS, draw_picture, energy_chart
+from slanted.output.chart_drawing import PAGE, draw_picture, draw_svg
+from slanted.output.charts import Break, Chart, Series, energy_chart
 from slanted.output.legends import nice_ticks
 from slanted.output.overlays import (
     BOUNDARY_COLOUR,
@@ -20,6 +22,7 @@ from slanted.output.overlays import (
     paint_regions,
     shown_labels,
 )
+from slanted.output.palette import BREAK, COLOURS
 from slanted.output.pictures import (
     ERROR_COLOURS,
     NO_RIVAL_COLOUR,
@@ -32,6 +35,7 @@ from slanted.output.pictures import (
     mosaic,
 )
 from slanted.regions import build_regions
+from slanted.settings import Settings
 
 
 def test_near_is_bright_and_unknown_black():
@@ -79,6 +83,7 @@ def test_mosaic_fills_up_with_black():
 
 LABELS = np.kron([[0, 1], [2, 3]], np.ones((10, 12), int)).astype(np.int32)
 IMAGE = np.dstack([LABELS * 50] * 3).astype(np.uint8)
+LINES = Chart("t", "x", "y", (Series("one", (0.0, 1.0, 2.0, 3.0, 4.0), (3.0, 4.0, 2.0, 5.0, 3.0)),))
 
 
 def test_boundaries_are_lines_between_segments():
@@ -135,13 +140,10 @@ def test_planes_are_painted_by_tilt_and_nearness():
 
 
 def test_the_energy_chart_shows_both_curves():
-    steps = tuple(Iteration(90.0 - k, 80.0 + k, 5, "sweeps", 9) for k in range(3))
-    nothing = np.zeros(0)
-    energies = Features(0, 0, 0, 0, 0, 0, 0, 0)
-    found = Inference(nothing, nothing, nothing, energies, 100.0, 82.0, steps, nothing, 0.3)
+    found = course(9, 9, 9)
 
     def draw(inference):
-        return draw_picture(energy_chart(inference))
+        return draw_picture(energy_chart(inference, Settings()))
 
     chart = draw(found)
     for colour in COLOURS[:2]:
@@ -152,6 +154,48 @@ def test_the_energy_chart_shows_both_curves():
     without = draw(replace(found, initial_energy=float("nan")))
     assert without.shape == chart.shape
     assert (without != chart).any()
+
+
+def course(*segments):
+    steps = tuple(Iteration(90.0 + k, 80.0, 5, "sweeps", n) for k, n in enumerate(segments))
+    nothing, energies = np.zeros(0), Features(0, 0, 0, 0, 0, 0, 0, 0)
+    return Inference(nothing, nothing, nothing, energies, 100.0, 82.0, steps, nothing, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("segments", "rounds", "breaks"),
+    [
+        ((7, 7, 7), (1, 0, 1), []),
+        ((7, 7, 9), (2, 1, 1), [(2.5, "7 to 9 segments")]),
+        ((7, 7, 7), (2, 1, 1), [(2.5, "next round")]),  # boundaries moved, none was split
+        ((7, 9, 9), (1, 2, 1), [(1.5, "7 to 9 segments"), (2.5, "next round")]),
+        ((7, 9, 9), (1, 1, 2), [(1.5, "7 to 9 segments")]),
+        ((7, 9), (0, 1, 2), [(1.5, "7 to 9 segments")]),  # whatever settings say
+    ],
+)
+def test_the_energy_chart_marks_where_the_graph_is_another_one(segments, rounds, breaks):
+    names = ("inference.iterations", "refinement.rounds", "refinement.iterations")
+    settings = Settings().with_text(dict(zip(names, map(str, rounds), strict=True)))
+    chart = energy_chart(course(*segments), settings)
+    assert [(each.x, each.words) for each in chart.breaks] == breaks
+    for _, words in breaks:
+        assert draw_svg(chart).count(f">{words}</text>") == [w for _, w in breaks].count(words)
+    # OpenCV's thin lines are a shade off.
+    line = np.frombuffer(bytes.fromhex(BREAK[1:]), np.uint8).astype(int)
+    painted = (np.abs(draw_picture(chart).astype(int) - line) < 12).all(axis=2)
+    assert (painted.sum(axis=0) > 100).sum() == len(breaks)
+
+
+def test_words_of_breaks_do_not_cover_each_other():
+    breaks = tuple(Break(k + 0.5, "segments " * 3) for k in range(4))
+    found = re.findall(
+        r'x="([\d.]+)" y="([\d.]+)"[^>]*>segments s', draw_svg(replace(LINES, breaks=breaks), PAGE)
+    )
+    places = [(float(x), float(y)) for x, y in found]
+    assert len(places) == 4
+    for k, (x, y) in enumerate(places):
+        assert 0 < x < PAGE.width
+        assert all(y != other or abs(x - far) > 150 for far, other in places[:k])
 
 
 @pytest.mark.parametrize(

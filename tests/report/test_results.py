@@ -72,9 +72,9 @@ def test_figures_are_those_of_the_results(result):
     assert "&lt;one&gt; &amp; only" in text
     assert "<one>" not in text
     errors = evaluate(result.disparity, SCENE.disparity)
-    assert f"<td>{errors['out-3px-all']:.2f}</td>" in text
+    assert f">{errors['out-3px-all']:.2f}</td>" in text
     summary = result.summary()
-    assert f"energy {summary['energy']:,.0f}, {gap_text(summary)}" in text
+    assert f"<td>energy</td><td>{summary['energy']:,.0f}, {gap_text(summary)}</td>" in text
     assert (
         text.count("Error against ground truth") == 2
     )  # of one pair: alternative text and caption
@@ -87,10 +87,38 @@ def test_a_confidence_is_scored_where_there_is_ground_truth(result):
     sure = dataclasses.replace(result, confidence=1 / (1 + error))
     text = build_report(entries(sure))
     scores = evaluate_confidence(sure.disparity, SCENE.disparity, sure.confidence)
-    assert f"<td>{scores.metrics['D1@80-all']:.2f}</td>" in text
-    assert f"<td>{scores.metrics['AUC-all']:.4f}</td>" in text
-    assert text.count("Error of the most confident pixels") == 2
+    assert f'data-of="D1@80 %">{scores.metrics["D1@80-all"]:.2f}</td>' in text
+    assert f'data-of="AUC">{scores.metrics["AUC-all"]:.4f}</td>' in text
+    # of all pairs, and of the one that has ground truth
+    assert text.count("<figcaption>Error of the most confident pixels") == 2
     assert "AUC" not in build_report(entries(sure)[1:])
+
+
+def test_a_report_of_one_pair_has_its_figures_and_no_table(result):
+    text = build_report(entries(result)[:1])
+    scores = evaluate_confidence(result.disparity, SCENE.disparity, result.confidence).metrics
+    found = evaluate(result.disparity, SCENE.disparity) | scores
+    for name, rule, unit in (("D1", "D1-all", "%"), ("mean error", "epe-all", "px")):
+        assert f"<dt>{name}</dt><dd>{found[rule]:.2f} <small>{unit}</small></dd>" in text
+    told = f"&gt;1 px % {found['out-1px-all']:.2f}, &gt;2 px % {found['out-2px-all']:.2f}"
+    assert f"<td>errors</td><td>{told}" in text
+    assert 'class="many"' not in text
+    assert "<nav>" not in text
+    titles = re.findall(r'font-size="14"[^>]*>(.*?)<', text)
+    assert titles == [
+        *("Error against threshold", "Error against density", "Energy by outer iteration"),
+    ]
+
+
+def test_margins_are_not_called_a_confidence(result, tmp_path):
+    unsure = dataclasses.replace(result, confidence=None, deviation=None)
+    assert "Margins of segments" in build_report(entries(unsure))
+    assert "Margins" not in build_report(entries(result))
+    for name, each in (("sure", result), ("unsure", unsure)):
+        each.save(tmp_path / name)
+        names = {file.name for file in (tmp_path / name).iterdir()}
+        assert ("confidence_colour.png" in names) == (name == "sure")
+        assert ("margins_colour.png" in names) == (name == "unsure")
 
 
 def test_without_ground_truth_there_are_no_errors(result):

@@ -113,6 +113,11 @@ def find_pairs(source: Path, output: Path | None = None) -> list[Pair]:
     return sorted(pairs, key=lambda pair: natural(pair.name))
 
 
+def has_pairs(folder: Path) -> bool:
+    """Return whether there are pairs in a folder or below it, as far as it can be searched."""
+    return next(_search(folder, None), None) is not None
+
+
 def natural(name: str) -> list[tuple[str, int]]:
     """Return a sort key by which frame_9 comes before frame_10."""
     return [(word, int(digits or 0)) for word, digits in re.findall(rf"(\D*)({DIGITS}|)", name)]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slanted.batch.pairs import has_pairs
 from slanted.batch.run import Progress, Tally
 from slanted.batch.work import collected_warnings
 from slanted.errors import FileError, InputError, SlantedError, plural
 from slanted.io.replacement import own_folder
 from slanted.output.folder import check_folder
 from slanted.ros.bag_writer import BagWriter, new_bag
-from slanted.ros.bags import STORAGES, Recording
+from slanted.ros.bags import METADATA, STORAGES, Recording, is_recording
 from slanted.ros.cameras import CalibrationSource, Cameras
 from slanted.ros.frames import Frame, Frames
 from slanted.ros.images import image_of
@@ -128,6 +129,16 @@ def recording_folder(source: Path, output: Path) -> Path:
     whole = source.resolve()  # a folder may have a dot in its name
     name = whole.stem if whole.suffix.lower() in STORAGES else whole.name
     return output / f"{name}{SUFFIX}"
+
+
+def is_recording_to_run(source: Path) -> bool:
+    """Return whether a source is a recording; a folder of pairs is none, whatever lies beside them.
+
+    What has the metadata of a recording is one.
+    """
+    if not is_recording(source):
+        return False
+    return not source.is_dir() or (source / METADATA).is_file() or not has_pairs(source)
 
 
 def _check_paired(source: Path, left: Stamps, right: Stamps, pairing: Pairing) -> None:

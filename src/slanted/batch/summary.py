@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from slanted.batch.pairs import output_folder
+from slanted.batch.pairs import MOST_PAIRS, output_folder
 from slanted.errors import FileError, did_you_mean
-from slanted.io.files import read_bytes
+from slanted.io.files import open_input
 from slanted.io.names import BATCH_MARKER, RECORD, SUMMARY_LINES, SUMMARY_TABLE
-from slanted.io.tables import text_lines
+from slanted.io.tables import LONGEST_ROW
 from slanted.io.texts import load_json
 from slanted.output.strangers import only_inside
 
-MOST_PAIRS = 20_000
-"""Rows of a summary that are read; no browser shows more, and they take memory."""
+MOST_SHOWN = 20_000
+"""Rows of a summary that are read as a whole: no browser shows more, and each takes kilobytes."""
 MOST_NAMED = 5
 """Pairs that a message names."""
 
@@ -32,9 +32,21 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
     Raises
     ------
     FileError
-        If the summary is damaged, has more than `MOST_PAIRS`, or is missing because the batch has
-        not ended.
+        If the summary is damaged, has more than `MOST_SHOWN` pairs, or is missing because the batch
+        has not ended.
     """
+    rows = list(islice(_rows(folder), MOST_SHOWN + 1))
+    if len(rows) > MOST_SHOWN:
+        raise FileError(
+            folder / SUMMARY_LINES,
+            f"expected at most {MOST_SHOWN} pairs, which is all that a page can show, got more; "
+            f"read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
+        )
+    return rows
+
+
+def _rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a summary one at a time, as many as a batch can have."""
     file = folder / SUMMARY_LINES
     if not file.is_file():
         raise FileError(
@@ -42,19 +54,27 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
             f"expected a batch that has ended, with {SUMMARY_LINES}; finish it with --resume",
         )
     only_inside(folder, SUMMARY_LINES)
+    number = -1
     try:
-        rows = [load_json(line) for line in islice(text_lines(read_bytes(file)), MOST_PAIRS + 1)]
-        if len(rows) > MOST_PAIRS:
-            raise FileError(
-                file,
-                f"expected at most {MOST_PAIRS} pairs, which is all that a page can show, got more;"
-                f" read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
-            )
-        if all(isinstance(row["name"], str) and isinstance(row["status"], str) for row in rows):
-            return rows
-        raise ValueError("a pair without name or status")
+        for number, line in enumerate(_lines(file)):
+            row = load_json(line)
+            if not (isinstance(row["name"], str) and isinstance(row["status"], str)):
+                raise ValueError("a pair without name or status")
+            if number == MOST_PAIRS:
+                raise FileError(
+                    file, f"expected at most {MOST_PAIRS} pairs, got more; make smaller batches"
+                )
+            yield row
     except (ValueError, TypeError, KeyError) as error:
         raise no_summary(file, error) from error
+    if number < 0:
+        raise FileError(file, "the file is empty (0 bytes), so there are no pairs to be seen")
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Yield lines as they are read: the summary of a large batch has hundreds of megabytes."""
+    with open_input(file) as stream:
+        yield from iter(lambda: stream.readline(LONGEST_ROW), b"")
 
 
 def no_summary(file: Path, why: Exception) -> FileError:
@@ -68,10 +88,10 @@ def find_results(folder: Path) -> dict[str, Path]:
     Raises
     ------
     FileError
-        If there is none, or as `read_summary`.
+        If there is none, the summary is damaged or missing, or has more pairs than a batch can.
     """
     places = {}
-    for row in read_summary(folder):
+    for row in _rows(folder):
         if row["status"] == "done":
             try:
                 place = output_folder(folder, row["name"])

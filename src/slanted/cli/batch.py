@@ -65,19 +65,19 @@ def command(
     """
     from slanted.batch.calibrations import with_calibrations
     from slanted.batch.pairs import find_pairs
+    from slanted.batch.recording import is_recording_to_run
     from slanted.batch.records import count_kept
     from slanted.batch.run import run_batch
     from slanted.cli.batch_recording import refuse_for_recording, run
     from slanted.cli.batch_table import BatchTable
     from slanted.io.names import SUMMARY_TABLE
     from slanted.matching.network.matcher import check_network
-    from slanted.ros.bags import is_recording
 
     options.refuse_both(workers, scheduler)
     if scheduler is None:  # workers of a cluster may have other files
         check_network(settings.matching)
     topics = {"--left": left_topic, "--right": right_topic}
-    if is_recording(source):
+    if is_recording_to_run(source):
         unused = {"--workers": workers, "--scheduler": scheduler, "--resume": resume}
         refuse_for_recording({**unused, "--sequence": sequence, "--no-calib": no_calib})
         given = options.calibration_source(**calibration_values)

@@ -193,7 +193,7 @@ def _score_map(given: Given, least: float | None) -> Scores:
 
 def _write(folder: Path, data: dict[str, Any], scores: ConfidenceScores | None) -> None:
     from slanted.io import write_bytes, write_image
-    from slanted.output.charts import confidence_charts
+    from slanted.output.chart_drawing import confidence_charts
     from slanted.output.result_data import json_text
 
     write_bytes(folder / "evaluation.json", (json_text(data) + "\n").encode())

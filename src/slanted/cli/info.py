@@ -20,11 +20,18 @@ def command(file: Path, as_json: bool) -> None:
 
     Numbers are rounded to six digits; --json has all of them.
 
-    FILE may be any file that slanted reads or writes, or the folder of a result or of a batch.
+    FILE may be any file that slanted reads or writes, a video or a recording of ROS 2, or the
+    folder of a result or of a batch.
     """
     from slanted.io.info import describe
+    from slanted.io.names import BATCH_MARKER, RECORD
+    from slanted.ros.bags import Recording, is_recording
 
-    found = describe(file)
+    is_ours = (file / RECORD).is_file() or (file / BATCH_MARKER).is_file()
+    if is_recording(file) and not is_ours:
+        found: dict[str, object] = {"file": str(file), **Recording(file).describe()}
+    else:
+        found = describe(file)
     lines = [line for name, value in found.items() for line in _lines(name, value)]
     Report(quiet=False, as_json=as_json).outcome(found, lines)
 

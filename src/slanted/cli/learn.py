@@ -53,7 +53,8 @@ def command(
     from slanted.io import write_image
     from slanted.learning.learn import learn_weights
     from slanted.learning.weights_file import write_weights
-    from slanted.output.charts import draw_picture, objective_chart
+    from slanted.output.chart_drawing import draw_picture
+    from slanted.output.charts import objective_chart
 
     options.check_file(output, ".toml")
     name, folder = options.dataset_folder(dataset)

@@ -82,7 +82,7 @@ def command(
             text = build_report(map(entry, range(len(results))), title or TITLE)
         content = text.encode(errors="backslashreplace")  # file names may not be valid text
         write_bytes(output, content)
-    size = f"{len(content) / 1e6:.1f} MB"
+    size = f"{len(content) / 1e6:.1f} MB" if len(content) >= 1e6 else f"{len(content) / 1e3:.0f} kB"
     report.outcome(
         {"output": str(output), "pairs": shown, "bytes": len(content)},
         [f"wrote {plural(len(shown), 'pair')} to {output}, {size}"],

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.errors import InputError
+from slanted.errors import InputError, warn
+
+FARTHEST_METERS = 10.0
+"""A longer baseline is more likely one in millimetres."""
+
+
+@cache
+def _doubt_baseline(meters: float) -> None:
+    """Warn, once for each length: the pairs of a batch have the same cameras."""
+    warn(
+        f"a baseline of {meters:g} m is far for two cameras; if it is in millimetres, give metres, "
+        "or --baseline-unit 0.001 for a calibration file"
+    )
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,8 @@ class Calibration:
             if not math.isfinite(value) or (must_be_positive and value <= 0):
                 kind = "finite number above 0" if must_be_positive else "finite number"
                 raise InputError(f"{field.name}: expected a {kind}, got {value}")
+        if self.baseline_meters > FARTHEST_METERS:
+            _doubt_baseline(self.baseline_meters)
 
     def depth(
         self, disparity: NDArray[np.floating[Any]], least: float = 0.0

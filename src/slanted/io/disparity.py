@@ -70,8 +70,9 @@ def read_disparity(
     if name == "middlebury" and scale is None:
         raise FileError(
             path,
-            "is an 8-bit map, which holds scale × disparity; give the scale (1 for Middlebury at "
-            "full size, 2 at half, 3 at third, 4 at quarter)",
+            "is an 8-bit map, which holds scale × disparity; give the scale with --scale, "
+            "--disparity-scale or --ground-truth-scale, whichever the command has (scale= in "
+            "Python): 1 for Middlebury at full size, 2 at half, 3 at third, 4 at quarter",
         )
     problem = _value_problem(stored, allow_negative=allow_negative)
     if problem:

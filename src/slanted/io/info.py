@@ -24,6 +24,7 @@ from slanted.io.images import WRITABLE_SUFFIXES, decode_samples
 from slanted.io.info_records import describe_folder, describe_text
 from slanted.io.names import BATCH_MARKER
 from slanted.io.texts import load_json
+from slanted.io.videos import SUFFIXES, describe_video
 
 MOST_UNPACKED = 2**27
 """Bytes of an image, and of all arrays of an archive, to unpack for their range of values; zeros
@@ -65,7 +66,8 @@ def describe(path: Path | str) -> dict[str, object]:
         ``file``, ``format`` and ``meaning`` (a guess in words) always. Images and maps have
         ``width_pixels``, ``height_pixels``, ``bits``, ``dtype``, ``channels``, ``lowest`` and
         ``highest``; disparity maps ``known_share`` as well. Archives have ``arrays``, with a few
-        words on each; meshes ``vertices`` and ``faces``; summaries of batches ``pairs``.
+        words on each; meshes ``vertices`` and ``faces``; summaries of batches ``pairs``; videos
+        ``frames``, ``frames_a_second`` and ``seconds``, None if the file does not say.
         Calibrations have the fields of `Calibration`. All values are plain Python, ready for JSON.
 
     Raises
@@ -76,6 +78,8 @@ def describe(path: Path | str) -> dict[str, object]:
     path = Path(path)
     if path.is_dir():
         return {"file": str(path), **describe_folder(path)}
+    if path.suffix.lower() in SUFFIXES:
+        return {"file": str(path), **describe_video(path)}
     data = read_bytes(path, may_be_empty=path.name == BATCH_MARKER)
     return {"file": str(path), **(_describe_binary(path, data) or _describe_other(path, data))}
 

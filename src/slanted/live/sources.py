@@ -111,14 +111,23 @@ def open_source(text: str, size: tuple[int, int] | None = None) -> Source:
 def without_password(address: str) -> str:
     """Return an address as it may be shown: without the name and the password in it.
 
-    A password may itself have the signs that end it, so all up to the last @ is left out.
+    A password may itself have the signs that end it, so all up to the last @ is left out. Cameras
+    take passwords in the query as well, under many names, so none of its values is shown.
 
     Examples
     --------
     >>> without_password("rtsp://me:p@ss/word@10.0.0.5/left")
     'rtsp://…@10.0.0.5/left'
+    >>> without_password("http://10.0.0.5/video?user=me&pwd=secret")
+    'http://10.0.0.5/video?user=…&pwd=…'
     """
-    return re.sub(r"://.*@", "://…@", address, flags=re.DOTALL)
+    shown = re.sub(r"://.*@", "://…@", address, flags=re.DOTALL)
+    before, mark, query = shown.partition("?")
+    if "://" not in before or not mark:
+        return shown
+    # Without a name before it, all of a part may be the secret.
+    parts = (f"{part.partition('=')[0]}=…" if "=" in part else "…" for part in query.split("&"))
+    return before + mark + "&".join(parts)
 
 
 def _open_file(path: Path) -> Source:

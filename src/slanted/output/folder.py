@@ -24,6 +24,7 @@ from slanted.io.disparity import KITTI_LIMIT
 from slanted.io.names import (
     ALWAYS,
     ARRAYS,
+    BATCH_MARKER,
     LEFT,
     OPTIONAL,
     RECORD,
@@ -35,7 +36,8 @@ from slanted.io.names import (
     UCM,
 )
 from slanted.io.replacement import complete_replacement, own_folder, replaced_files
-from slanted.output.charts import draw_picture, energy_chart
+from slanted.output.chart_drawing import draw_picture
+from slanted.output.charts import energy_chart
 from slanted.output.export import Exportable, depth_map
 from slanted.output.legends import with_legend
 from slanted.output.overlays import labels_legend, paint_labels, paint_regions, regions_legend
@@ -80,8 +82,19 @@ def check_result_folder(folder: Path) -> None:
     """Raise a FileError if a result cannot be written there, or would replace other files."""
     check_folder(folder)
     if folder.is_dir():
+        _refuse_batch(folder)
         complete_replacement(folder)
         _refuse_files_of_others(folder, () if (folder / RECORD).exists() else _files_there(folder))
+
+
+def _refuse_batch(folder: Path) -> None:
+    """Refuse the folder of a batch, whose files would be mixed with those of one pair."""
+    if (folder / BATCH_MARKER).is_file():
+        raise FileError(
+            folder,
+            "expected a folder for one pair, got that of a batch, whose results lie in folders of "
+            "their own; name another folder",
+        )
 
 
 def _files_there(folder: Path) -> set[str]:
@@ -130,6 +143,7 @@ def segments_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
     """Yield a folder as `whole_folder` does, for segments without a result."""
     check_folder(folder)
     with own_folder(folder):
+        _refuse_batch(folder)
         if (folder / RECORD).exists():
             raise FileError(
                 folder, "expected a folder for segments, got that of a result; name another folder"
@@ -233,12 +247,16 @@ def disparity_picture(
     return with_legend(colour_disparity(disparity, low, high), disparity_legend(low, high, title))
 
 
-def confidence_picture(result: ResultData) -> NDArray[np.uint8]:
-    """Return the confidence of pixels in colours or, if there is none, the margins of segments."""
+def trust_picture(result: ResultData) -> tuple[str, NDArray[np.uint8]]:
+    """Return the confidence of pixels in colours or, if there is none, the margins of segments.
+
+    The name of its file says which of the two.
+    """
     if result.confidence is not None:
-        return with_legend(colour_confidence(result.confidence), confidence_legend())
+        painted = with_legend(colour_confidence(result.confidence), confidence_legend())
+        return "confidence_colour.png", painted
     painted = colour_margins(result.regions, result.margins)
-    return with_legend(painted, margins_legend(result.margins))
+    return "margins_colour.png", with_legend(painted, margins_legend(result.margins))
 
 
 def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.uint8]]:
@@ -248,7 +266,7 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
     pictures = {"disparity_colour.png": disparity_picture(trusted, scale)}
     if trusted is not result.disparity:
         pictures["disparity_filled_colour.png"] = disparity_picture(result.disparity, scale)
-    energy = draw_picture(energy_chart(result.inference))
+    energy = draw_picture(energy_chart(result.inference, result.settings))
     if result.disparity.size > result.settings.tiles.above:
         # The others would take more memory than the run, and no screen is that large.
         return {**pictures, "energy.png": energy}
@@ -259,8 +277,8 @@ def pictures_of(result: ResultData, left: Image | None) -> dict[str, NDArray[np.
         pictures["boundaries.png"] = with_legend(boundaries, labels_legend())
     planes = colour_planes(regions, result.planes)
     pictures["planes_colour.png"] = with_legend(planes, planes_legend())
-    pictures["confidence_colour.png"] = confidence_picture(result)
-    return {**pictures, "energy.png": energy}
+    name, trust = trust_picture(result)
+    return {**pictures, name: trust, "energy.png": energy}
 
 
 def file_names(folder: Path) -> list[str]:

@@ -1,56 +1,22 @@
 """HTML pages that hold all their pictures: one file that needs no network.
 
-Reports of results, batches and experiments are all built from these pieces; each returns HTML.
+Reports of results, batches and experiments all have the layout of `report` and are built from these
+pieces; each returns HTML.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from slanted import __version__
+from slanted.output.page_style import STYLE
 
-STYLE = """
-:root { --ink: #1d2733; --faint: #5d6b7a; --line: #dfe4ea; --back: #ffffff; --soft: #f5f7f9;
-        --link: #0b62a4; --good: #00755a; --bad: #b3400a; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1240px; padding: 2rem 1.5rem 4rem; color: var(--ink);
-       background: var(--back); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
-h2 { font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1rem;
-     border-top: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
-p, ul, ol { max-width: 75ch; } ul.long { max-width: none; }
-.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(27rem, 100%), 1fr));
-        gap: 0 1.6rem; }
-section { break-before: page; }
-a { color: var(--link); }
-.faint { color: var(--faint); font-size: .88rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .84rem; margin: .5rem 0; }
-th, td { padding: .28rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
-         white-space: nowrap; font-variant-numeric: tabular-nums; }
-th { white-space: normal; vertical-align: bottom; font-weight: 600;
-     border-bottom: 2px solid var(--ink); }
-th:first-child, td:first-child { text-align: left; }
-td .prose { white-space: normal; text-align: left; min-width: 18rem; }
-tr.other td { color: var(--faint); font-style: italic; }
-tbody tr:hover td { background: var(--soft); }
-figure { margin: 1.2rem 0; }
-figure img, figure svg { max-width: 100%; height: auto; display: block; }
-figcaption { color: var(--faint); font-size: .88rem; margin-top: .3rem; }
-nav { background: var(--soft); padding: .8rem 1.2rem; margin: 1.5rem 0; columns: 16rem; }
-nav a { display: block; text-decoration: none; padding: .1rem 0; }
-.true { color: var(--good); font-weight: 600; } .false { color: var(--bad); font-weight: 600; }
-.unknown { color: var(--faint); font-weight: 600; }
-pre { background: var(--soft); padding: .8rem 1rem; overflow-x: auto; font-size: .82rem; }
-details summary { cursor: pointer; }
-@media print { body { max-width: none; } h2 { break-after: avoid; }
-               figure { break-inside: avoid; } }
-"""
-
-PNG, JPEG, SVG = "image/png", "image/jpeg", "image/svg+xml"
+PNG, JPEG = "image/png", "image/jpeg"
+FEW_COLUMNS = 4
+"""Tables with more become lists where the window is narrow."""
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -63,6 +29,50 @@ def page(title: str, body: Iterable[str]) -> str:
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report, with a heading of its own."""
+
+    title: str
+    anchor: str
+    parts: Sequence[str]
+    """HTML."""
+    listed: bool = True
+    """Whether the contents name it; not if a table of the page leads there."""
+    is_page: bool = False
+    """Whether it starts on a new page when printed."""
+
+    def html(self) -> str:
+        """Return the heading and the parts."""
+        kind = _class("page" if self.is_page else "")
+        return "\n".join(
+            [f"<section{kind}>", heading(self.title, 2, self.anchor), *self.parts, "</section>"]
+        )
+
+
+def report(
+    title: str, about: str, figures: Iterable[tuple[str, str]], sections: Sequence[Section]
+) -> str:
+    """Return a whole report: what it is of, its main figures, its contents and its sections.
+
+    `figures` are names and values.
+    """
+    listed = [(each.anchor, each.title) for each in sections if each.listed]
+    parts = [heading(title, 1), paragraph(about, "faint"), _figures(figures)]
+    parts += [contents(listed)] if len(listed) > 2 else []
+    return page(title, [*parts, *(each.html() for each in sections)])
+
+
+def _figures(figures: Iterable[tuple[str, str]]) -> str:
+    """Return names and values as tiles; what follows the number is set small."""
+    tiles = []
+    for name, value in figures:
+        number, _, unit = value.partition(" ")
+        small = f" <small>{escape(unit)}</small>" if unit else ""
+        tiles.append(f"<div><dt>{escape(name)}</dt><dd>{escape(number)}{small}</dd></div>")
+    return "\n".join(['<dl class="figures">', *tiles, "</dl>"]) if tiles else ""
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -82,14 +92,9 @@ def bullets(items: Iterable[str], kind: str = "") -> str:
     return f"<ul{_class(kind)}>\n" + "\n".join(lines) + "\n</ul>"
 
 
-def grid(parts: Iterable[str]) -> str:
-    """Return parts that are HTML, side by side where there is room."""
-    return "\n".join(['<div class="grid">', *parts, "</div>"])
-
-
-def section(parts: Iterable[str]) -> str:
-    """Return parts that are HTML, which start on a new page when printed."""
-    return "\n".join(["<section>", *parts, "</section>"])
+def grid(parts: Iterable[str], kind: str = "grid") -> str:
+    """Return parts that are HTML, side by side where there is room; `kind` may be ``charts``."""
+    return "\n".join([f"<div{_class(kind)}>", *parts, "</div>"])
 
 
 def details(title: str, text: str) -> str:
@@ -107,15 +112,53 @@ class Html(str):
     """Text that is HTML already and is not escaped again."""
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], others: Iterable[int] = ()) -> str:
-    """Return a table of plain text, or `Html`; the rows numbered in `others` are set in italics."""
-    aside = set(others)
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    others: Iterable[int] = (),
+    notes: Mapping[int, str] | None = None,
+) -> str:
+    """Return a table of plain text, or `Html`.
+
+    The rows numbered in `others` are set in italics; `notes` are lines below rows, by their number.
+    """
+    aside, notes = set(others), notes or {}
+    many = len(header) > FEW_COLUMNS
     names = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    lines = ['<div class="wide"><table><thead>', f"<tr>{names}</tr>", "</thead><tbody>"]
+    kind = _class("many" if many else "")
+    lines = [f'<div class="wide"><table{kind}><thead>', f"<tr>{names}</tr>", "</thead><tbody>"]
     for number, row in enumerate(rows):
-        cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row)
-        lines.append(f"<tr{_class('other' if number in aside else '')}>{cells}</tr>")
+        cells = "".join(map(_cell, row, header if many else [""] * len(row)))
+        kinds = ["other"] * (number in aside) + ["said"] * (number in notes)
+        lines.append(f"<tr{_class(' '.join(kinds))}>{cells}</tr>")
+        if number in notes:
+            note = _escaped(notes[number])
+            lines.append(f'<tr class="note"><td colspan="{len(header)}">{note}</td></tr>')
     return "\n".join([*lines, "</tbody></table></div>"])
+
+
+def _cell(content: str, column: str) -> str:
+    """Return a cell; the name of its column is for windows too narrow for columns."""
+    if content.startswith("<img") and isinstance(content, Html):
+        return f'<td class="picture">{content}</td>'
+    named = f' data-of="{escape(column)}"' if column and content else ""
+    return f"<td{named}>{_escaped(content)}</td>"
+
+
+def facts(lines: Iterable[tuple[str, str]]) -> str:
+    """Return names and what there is to say on each, as a table without a header."""
+    rows = (f"<tr><td>{escape(name)}</td><td>{_escaped(text)}</td></tr>" for name, text in lines)
+    return "\n".join(['<table class="facts"><tbody>', *rows, "</tbody></table>"])
+
+
+def chart(drawing: str, spoken: str, caption: str = "") -> str:
+    """Return a chart, drawn as SVG, which follows the colours of the page.
+
+    `spoken` is for readers who do not see it.
+    """
+    named = drawing.replace("<svg ", f'<svg role="img" aria-label="{escape(spoken)}" ', 1)
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f"<figure>{named}{below}</figure>"
 
 
 def picture(content: bytes, caption: str, kind: str = PNG) -> str:
@@ -128,11 +171,6 @@ def image(content: bytes, caption: str, kind: str = PNG) -> Html:
     """Return an encoded image inside the page."""
     data = base64.b64encode(content).decode()
     return Html(f'<img src="data:{kind};base64,{data}" alt="{escape(caption)}">')
-
-
-def prose(text: str) -> Html:
-    """Return a cell of sentences, which may be broken into lines."""
-    return Html(f'<div class="prose">{escape(text)}</div>')
 
 
 def link(address: str, text: str) -> Html:

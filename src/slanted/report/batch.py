@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from slanted import __version__
 from slanted.batch.pairs import output_folder
 from slanted.batch.scores import Measure
 from slanted.batch.summary import no_summary, read_summary
 from slanted.errors import FileError, plural
-from slanted.evaluation.metrics import mean_metrics
 from slanted.images.checks import check_image
 from slanted.images.colour import as_rgb8
 from slanted.io import read_image
@@ -21,23 +20,11 @@ from slanted.io.names import RECORD, SUMMARY_LINES
 from slanted.output import html
 from slanted.output.pictures import jpeg
 from slanted.output.strangers import only_inside
-from slanted.output.summary_text import rounded_up
-from slanted.report.results import ERRORS, score_text
+from slanted.report.pairs import PairRow, errors_section, figures, pairs_section
+from slanted.report.results import THUMBNAIL
 
 PICTURE = "disparity_colour.png"
 OWN_REPORT = "report.html"
-THUMBNAIL = 200
-"""Largest width of a pair's picture, in pixels."""
-NUMBERS: dict[str, Callable[[float], str]] = {
-    "width": "{:.0f}".format,
-    "height": "{:.0f}".format,
-    "segments": "{:,.0f}".format,
-    "matched_percent": "{:.1f}".format,
-    "energy": "{:,.0f}".format,
-    "gap_percent": partial(rounded_up, digits=2),
-    "seconds": "{:.1f}".format,
-}
-"""Numbers of a record that are shown, and how they become text."""
 
 
 def build_index(
@@ -52,28 +39,42 @@ def build_index(
     Links are relative to `beside`, the folder that the page is written to. `progress` is called
     with the name of each pair. With a `measure`, pairs that have ground truth show their errors.
     """
-    rows = read_summary(folder)
-    done = sum(row["status"] == "done" for row in rows)
+    listed = read_summary(folder)
     try:
-        places = [_place(folder, row["name"]) for row in rows]
-        errors = [
-            _errors(row, place, measure, progress) for row, place in zip(rows, places, strict=True)
-        ]
-        rules = [rule for rule in ERRORS if any(rule in each for each in errors)]
-        cells = [
-            _cells(row, place, beside, [score_text(rule, each) for rule in rules])
-            for row, place, each in zip(rows, places, errors, strict=True)
-        ]
+        rows = [_row(folder, beside, each, measure, progress) for each in listed]
     except (OSError, OverflowError) as error:  # a name or a number is too long
         raise no_summary(folder / SUMMARY_LINES, error) from error
-    header = ["pair", "", "status", *(name.replace("_percent", " %") for name in NUMBERS)]
-    header += [ERRORS[rule] for rule in rules]
-    parts = [
-        html.heading(title, 1),
-        html.paragraph(f"{plural(len(rows), 'pair')}, {done} done{_mean(errors, rules)}", "faint"),
-        html.table([*header, "warnings and errors"], cells),
-    ]
-    return html.page(title, parts), [row["name"] for row in rows]
+    done = [row for row, each in zip(rows, listed, strict=True) if each["status"] == "done"]
+    known = sum(bool(row.errors) for row in rows)
+    about = f"{plural(len(rows), 'pair')}, {len(done)} done"
+    about += f", {known} with ground truth" if known else ""
+    about += f"; these figures are means, slanted {__version__}"
+    sections = [pairs_section(rows), *errors_section(rows)]
+    return html.report(title, about, figures(done), sections), [row.name for row in rows]
+
+
+def _row(
+    folder: Path,
+    beside: Path,
+    listed: dict[str, Any],
+    measure: Measure | None,
+    progress: Callable[[str], None],
+) -> PairRow:
+    """Return the row of a pair, with its errors if it has a result, ground truth and a measure."""
+    name, status = listed["name"], listed["status"]
+    progress(name)
+    place = _place(folder, name)
+    found = None
+    if measure is not None and status == "done" and (place / RECORD).is_file():
+        found = measure.scores(name, place)
+    errors, trust = found or ({}, None)
+    errors = errors if trust is None else {**errors, **trust.metrics}
+    told = [str(listed[key]) for key in ("error", "warnings") if listed.get(key)]
+    told = told if status == "done" else [f"{status}: {'; '.join(told)}" if told else status]
+    address = ""
+    if (place / OWN_REPORT).is_file():
+        address = quote(os.fsencode(os.path.relpath(place / OWN_REPORT, beside)))
+    return PairRow(name, listed, errors, trust, _thumbnail(place), address, "; ".join(told))
 
 
 def _place(folder: Path, name: str) -> Path:
@@ -83,57 +84,13 @@ def _place(folder: Path, name: str) -> Path:
     return place
 
 
-def _errors(
-    row: dict[str, Any], place: Path, measure: Measure | None, progress: Callable[[str], None]
-) -> dict[str, float]:
-    """Return a pair's errors; empty without a result, ground truth or a measure."""
-    progress(row["name"])
-    if measure is None or row["status"] != "done" or not (place / RECORD).is_file():
-        return {}
-    found = measure.scores(row["name"], place)
-    if found is None:
-        return {}
-    metrics, trust = found
-    return metrics if trust is None else {**metrics, **trust.metrics}
-
-
-def _mean(errors: list[dict[str, float]], rules: list[str]) -> str:
-    """Return the mean errors as text; empty if none is known."""
-    known = [each for each in errors if each]
-    if not known:
-        return ""
-    means = mean_metrics(known)
-    told = ", ".join(f"{ERRORS[rule]} {score_text(rule, means)}" for rule in rules)
-    return f"; {len(known)} with ground truth, on average {told}"
-
-
-def _cells(row: dict[str, Any], place: Path, beside: Path, errors: list[str]) -> list[str]:
-    told = [str(row[key]) for key in ("error", "warnings") if row.get(key)]
-    numbers = ((row.get(name), text) for name, text in NUMBERS.items())
-    return [
-        _name(place, beside, row["name"]),
-        _thumbnail(place),
-        row["status"],
-        *(text(n) if isinstance(n, int | float) else "" for n, text in numbers),
-        *errors,
-        html.prose("; ".join(told)),
-    ]
-
-
-def _name(place: Path, beside: Path, name: str) -> str:
-    """Return a pair's name, linked to the pair's own report if there is one."""
-    if not (place / OWN_REPORT).is_file():
-        return name
-    return html.link(quote(os.fsencode(os.path.relpath(place / OWN_REPORT, beside))), name)
-
-
-def _thumbnail(place: Path) -> str:
+def _thumbnail(place: Path) -> bytes:
     """Return a small picture, or nothing if there is none that can be read."""
     if not (place / PICTURE).is_file():
-        return ""
+        return b""
     only_inside(place, PICTURE)
     try:
         picture = as_rgb8(check_image(PICTURE, read_image(place / PICTURE)))
     except FileError:  # a damaged picture must not stop the report
-        return ""
-    return html.image(jpeg(picture, THUMBNAIL), "disparity", html.JPEG)
+        return b""
+    return jpeg(picture, THUMBNAIL)

@@ -1,10 +1,10 @@
-"""A report of results as one HTML file: a summary, then a page for each pair."""
+"""A report of results as one HTML file: figures and curves of all, then a page for each pair."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +14,22 @@ from slanted import __version__
 from slanted.errors import plural
 from slanted.images.colour import as_rgb8
 from slanted.output import html
-from slanted.output.charts import Chart, Series, density_chart, draw_svg, energy_chart
-from slanted.output.folder import pictures_of
+from slanted.output.card import facts
+from slanted.output.charts import energy_chart
+from slanted.output.folder import disparity_picture, pictures_of
 from slanted.output.legends import Legend, with_legend
 from slanted.output.pictures import colour_error, error_legend, jpeg
-from slanted.output.summary_text import gap_text, label_shares, rounded_up
+from slanted.output.summary_text import gap_text
+from slanted.report.pairs import (
+    PairRow,
+    error_curves,
+    errors_section,
+    figures,
+    guide,
+    pairs_section,
+    plot,
+    scores_text,
+)
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
@@ -27,41 +38,20 @@ if TYPE_CHECKING:
 TITLE = "Slanted-plane stereo: results"
 MOST_WIDTH = 960
 """Largest width of a picture in pixels; wider ones are made smaller."""
-ERRORS = {
-    "out-1px-all": ">1 px %",
-    "out-2px-all": ">2 px %",
-    "out-3px-all": ">3 px %",
-    "D1-all": "D1 %",
-    "epe-all": "epe px",
-    "D1@80-all": "D1@80 %",
-    "AUC-all": "AUC",
-}
-"""The metrics that are shown, and their names in tables."""
-GUIDE = (
-    "matched: pixels with a match that the planes explain; gap: the most by which the "
-    "energy can exceed the optimum over the planes considered. "
-)
-ERROR_GUIDE = (
-    ">k px: pixels off by more than k px; D1: pixels off by more than 3 px and 5 %; epe: mean "
-    "error. All are over every pixel with ground truth. "
-)
-TRUST_GUIDE = (
-    "D1@80: D1 of the most confident 80 % of the pixels; AUC: how often a wrong pixel is less "
-    "confident than a right one."
-)
-DENSITY_CAPTION = "Error of the most confident pixels, by how many are kept."
+THUMBNAIL = 200
+"""Largest width of a pair's picture in a table, in pixels."""
 CAPTIONS = {
     "disparity_colour.png": "Disparity: every pixel on the plane of its segment.",
+    "confidence_colour.png": "Confidence of each pixel; dark is doubtful.",
+    "margins_colour.png": "Margins of segments, which have no confidence; dark is doubtful.",
     "boundaries.png": "Boundaries by label; occlusions are drawn on the side of the front segment.",
     "segments_colour.png": "Segments and the junctions where they meet.",
     "planes_colour.png": "Planes: the colour is the direction in which a plane comes nearer; grey "
     "is level.",
-    "confidence_colour.png": "Confidence of each pixel or, if there is none, margins of segments; "
-    "dark is doubtful.",
 }
 """Pictures of a pair, in order, with their captions."""
 ENERGY_CAPTION = (
-    "No choice among the planes drawn costs less than the bound. Where segments were refined, "
+    "No choice among the planes drawn costs less than the bound. At a line, segments were refined: "
     "energies before and after belong to different graphs."
 )
 
@@ -92,117 +82,61 @@ class Entry:
         return evaluate_confidence(result.disparity, self.truth, result.confidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Page:
-    """The page of a pair and what the summary needs of it, without its maps."""
+    """The page of a pair, and its row in the table, without its maps."""
 
-    name: str
-    summary: dict[str, Any]
-    errors: dict[str, float]
-    content: str
+    row: PairRow
+    section: html.Section
 
 
 def build_report(entries: Iterable[Entry], title: str = TITLE) -> str:
     """Return the report as one HTML page; one entry is held in memory at a time."""
-    pages = list(map(_page_of, itertools.count(), entries))  # a loop would hold the last one
-    links = [("summary", "summary"), *((_anchor(k), page.name) for k, page in enumerate(pages))]
-    parts = [
-        html.heading(title, 1),
-        html.paragraph(f"{plural(len(pages), 'pair')}, slanted {__version__}", "faint"),
-        html.contents(links),
-        *_summary(pages),
-        *(page.content for page in pages),
-    ]
-    return html.page(title, parts)
+    pages = list(map(_page_of, itertools.count(1), entries))  # a loop would hold the last one
+    rows, own = [page.row for page in pages], [page.section for page in pages]
+    about = f"{plural(len(pages), 'pair')}, slanted {__version__}"
+    if len(pages) == 1:
+        alone = replace(own[0], parts=[*own[0].parts, guide(rows[0].errors)])
+        return html.report(title, about, figures(rows), [alone])
+    sections = [pairs_section(rows), *errors_section(rows), *own]
+    return html.report(title, f"{about}; these figures are means", figures(rows), sections)
 
 
 def _page_of(number: int, entry: Entry) -> _Page:
     result, errors, trust = entry.opened.result, entry.errors(), entry.trust()
     summary = result.summary()
-    figures = [html.picture(*pair, html.JPEG) for pair in _pictures(entry)]
+    numbers = {**summary, "seconds": summary["seconds"]["total"]}
     if trust is not None:
         errors |= trust.metrics
-        figures.append(_plot(density_chart(trust), DENSITY_CAPTION))
+    small = jpeg(disparity_picture(result.trusted_disparity()), THUMBNAIL)
+    told = "; ".join(f"doubtful: {doubt}" for doubt in summary.get("doubts", ()))
+    row = PairRow(entry.name, numbers, errors, trust, small, f"#pair-{number}", told)
+    energy = plot(energy_chart(result.inference, result.settings), ENERGY_CAPTION)
     parts = [
-        html.heading(entry.name, 2, _anchor(number)),
-        html.bullets(_facts(summary, errors)),
-        html.grid([*figures, _plot(energy_chart(result.inference), ENERGY_CAPTION)]),
+        html.facts(_facts(entry, summary, errors)),
+        html.grid([*error_curves([row]), energy], "charts"),
+        html.grid([html.picture(*pair, html.JPEG) for pair in _pictures(entry)]),
         html.details("Settings", result.settings.to_toml()),
     ]
-    return _Page(entry.name, summary, errors, html.section(parts))
+    return _Page(row, html.Section(entry.name, f"pair-{number}", parts, listed=False, is_page=True))
 
 
-def _summary(pages: Sequence[_Page]) -> list[str]:
-    known = [rule for rule in ERRORS if any(rule in page.errors for page in pages)]
-    header = ["pair", "size", "segments", "coplanar %", "hinge %", "occlusion %", "matched %"]
-    header += ["gap %", "seconds", *(ERRORS[rule] for rule in known)]
-    rows = []
-    for page in pages:
-        summary, errors = page.summary, page.errors
-        shares = label_shares(summary).values()
-        row = [page.name, f"{summary['width']}×{summary['height']}", f"{summary['segments']:,}"]
-        row += [f"{share:.1f}" for share in shares]
-        row += [f"{summary['matched_percent']:.1f}", rounded_up(summary["gap_percent"], 2)]
-        row.append(f"{summary['seconds']['total']:.1f}")
-        rows.append([*row, *(score_text(r, errors) for r in known)])
-    guide = GUIDE + (ERROR_GUIDE if known else "") + (TRUST_GUIDE if "AUC-all" in known else "")
-    return [
-        html.heading("Summary", 2, "summary"),
-        html.table(header, rows),
-        html.paragraph(guide.strip(), "faint"),
-        html.grid(_plots(pages, bool(known))),
-    ]
-
-
-def score_text(rule: str, errors: dict[str, float]) -> str:
-    """Return a metric as text; empty if it is not known."""
-    return f"{errors[rule]:.{4 if rule == 'AUC-all' else 2}f}" if rule in errors else ""
-
-
-def _plots(pages: Sequence[_Page], with_errors: bool) -> list[str]:
-    """Return the plots of the summary."""
-    names = tuple(page.name for page in pages)
-
-    def plot(title: str, unit: str, values: dict[str, list[float]], caption: str) -> str:
-        series = tuple(Series(name, names, tuple(found)) for name, found in values.items())
-        return _plot(Chart(title, unit, "", series, "bars"), caption)
-
-    plots = []
-    if with_errors:
-        errors = {
-            ERRORS[rule][:-2]: [page.errors.get(rule, np.nan) for page in pages]
-            for rule in list(ERRORS)[:3]
-        }
-        caption = "Share of the pixels with ground truth that are off by more than k px."
-        plots.append(plot("Wrong pixels", "%", errors, caption))
-    shares = [label_shares(page.summary) for page in pages]
-    kinds = {name: [share[name] for share in shares] for name in shares[0]}
-    caption = "Share of the boundaries between segments."
-    plots.append(plot("Boundaries by label", "%", kinds, caption))
-    seconds = {"seconds": [page.summary["seconds"]["total"] for page in pages]}
-    caption = "All stages of a run; a first run compiles kernels as well."
-    return [*plots, plot("Time of a run", "seconds", seconds, caption)]
-
-
-def _facts(summary: dict[str, Any], errors: dict[str, float]) -> list[str]:
-    """Return the numbers of a pair, in a few lines."""
+def _facts(
+    entry: Entry, summary: dict[str, Any], errors: dict[str, float]
+) -> list[tuple[str, str]]:
+    """Return what a result says of itself at a glance, with more on energy, segments and time."""
     kinds = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in summary["boundaries"].items())
-    stages = ", ".join(f"{k} {v:.2f}" for k, v in summary["seconds"].items())
-    facts = [
-        *(f"doubtful: {doubt}" for doubt in summary.get("doubts", ())),
-        f"{summary['width']}×{summary['height']} px, disparities from "
-        f"{summary['disparity_min']:.1f} to {summary['disparity_max']:.1f} px; "
-        f"{summary['matched_percent']:.1f} % of pixels matched, "
-        f"{summary['occluded_percent']:.1f} % hidden from the right view",
-        f"{summary['segments']:,} segments; boundaries: {kinds}",
-        f"energy {summary['energy']:,.0f}, {gap_text(summary)}",
-        f"seconds: {stages}",
-    ]
-    if errors:
-        known = {name: score_text(rule, errors) for rule, name in ERRORS.items() if rule in errors}
-        scores = ", ".join(f"{name} {score}" for name, score in known.items())
-        facts.append(f"errors: {scores}")
-    return facts
+    stages = {k: v for k, v in summary["seconds"].items() if k != "total"}
+    times = ", ".join(f"{k} {v:.2f}" for k, v in stages.items())
+    more = {
+        "boundaries": kinds,
+        "energy": f"{summary['energy']:,.0f}, {gap_text(summary)}",
+        "time": f"{summary['seconds']['total']:.2f} s: {times}",
+    }
+    size = f"{summary['width']}×{summary['height']} px, {summary['segments']:,} segments"
+    glance = facts(entry.opened.result)
+    scores = [("errors", scores_text(errors))] if errors else []
+    return [("size", size), *scores, *((name, more.get(name, text)) for name, text in glance)]
 
 
 def _pictures(entry: Entry) -> list[tuple[bytes, str]]:
@@ -219,11 +153,3 @@ def _pictures(entry: Entry) -> list[tuple[bytes, str]]:
         caption = "Error against ground truth, on KITTI's scale."
         pictures.insert(2, (with_legend(painted, error_legend()), caption))
     return [(jpeg(picture, MOST_WIDTH), caption) for picture, caption in pictures]
-
-
-def _plot(chart: Chart, caption: str) -> str:
-    return html.picture(draw_svg(chart).encode(), caption, html.SVG)
-
-
-def _anchor(number: int) -> str:
-    return f"pair-{number + 1}"

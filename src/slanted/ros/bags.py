@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from slanted.errors import FileError, InputError
+from slanted.errors import FileError, InputError, plural
+from slanted.io.files import open_input
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
 from slanted.runtime.extras import require
@@ -20,6 +21,8 @@ METADATA = "metadata.yaml"
 """A folder that holds this file is a recording."""
 STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 """Suffixes of the files of a recording, and rosbag2's names of their storages."""
+MAGIC = {".mcap": b"\x89MCAP0\r\n", ".db3": b"SQLite format 3\0"}
+"""How files of a recording begin."""
 CURE = "which is not installed; run pip install 'slanted[ros]'"
 
 
@@ -81,6 +84,26 @@ class Recording:
             self.storage: str = _storage(self.path, reader)
             self.types = {each.topic: str(each.msgtype) for each in reader.connections}
             """The type of each topic."""
+
+    def describe(self) -> dict[str, object]:
+        """Describe the recording for `slanted info`: how long it is, and what each topic has."""
+        with self._reader() as reader:
+            counts = dict.fromkeys(self.types, 0)
+            for each in reader.connections:
+                counts[each.topic] += each.msgcount
+            # Without messages, the end is before the start.
+            lasts = max(reader.duration, 0) / 1e9 if sum(counts.values()) else 0.0
+        kinds = {"mcap": "MCAP", "sqlite3": "SQLite"}
+        return {
+            "format": f"rosbag2 ({kinds[self.storage]})",
+            "meaning": "recording of ROS 2; `slanted batch` estimates the pairs of its cameras",
+            "seconds": lasts,
+            "messages": sum(counts.values()),
+            "topics": {
+                topic: f"{plural(count, 'message')} of {self.types[topic]}"
+                for topic, count in sorted(counts.items())
+            },
+        }
 
     def messages(self, topic: str) -> Iterator[RecordedMessage]:
         """Yield the messages of a topic in the order in which they were recorded.
@@ -148,9 +171,11 @@ def _one_storage(path: Path) -> Path:
         )
     if not path.exists():
         raise FileError(path, "expected a recording, but nothing is there; check the path")
+    files = _storage_files(path) if path.is_dir() else [path]
+    for file in files:
+        _check_beginning(file)
     if not path.is_dir() or (path / METADATA).exists():
         return path
-    files = _storage_files(path)
     if len(files) != 1:
         raise FileError(
             path,
@@ -158,6 +183,18 @@ def _one_storage(path: Path) -> Path:
             "give one of the files",
         )
     return files[0]
+
+
+def _check_beginning(path: Path) -> None:
+    """Refuse a file that never was a recording: there is nothing in it to be saved."""
+    expected = MAGIC.get(path.suffix.lower())
+    if expected is None or path.stat().st_size == 0:
+        return
+    with open_input(path) as file:
+        begins = file.read(len(expected))
+    if not expected.startswith(begins):
+        kind = "an MCAP" if path.suffix.lower() == ".mcap" else "an SQLite"
+        raise FileError(path, f"is not {kind} file, though its name says so; check what it is")
 
 
 def _storage_files(folder: Path) -> list[Path]:

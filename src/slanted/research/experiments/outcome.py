@@ -9,7 +9,8 @@ from pathlib import Path
 
 from slanted.io.files import write_bytes
 from slanted.output import html
-from slanted.output.charts import Chart, draw_svg
+from slanted.output.chart_drawing import PAGE, draw_svg
+from slanted.output.charts import Chart
 from slanted.research.experiments.tables import Table
 
 OWN = (".csv", ".svg", ".jpg")
@@ -67,20 +68,18 @@ class Outcome:
             parts += ["Missing:", "\n".join(f"- {sentence}" for sentence in self.missing)]
         return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
-    def html(self) -> str:
-        """Return a part of an HTML page."""
-        parts = [html.heading(self.name, 2, self.name), html.paragraph(self.shows)]
-        parts += [table.html() for table in self.tables.values()]
-        parts += [
-            html.picture(draw_svg(chart).encode(), chart.title, html.SVG)
-            for chart in self.charts.values()
-        ]
-        parts += [html.picture(p.content, p.caption, html.JPEG) for p in self.pictures.values()]
+    def section(self) -> html.Section:
+        """Return a part of an HTML report."""
+        parts = [html.paragraph(self.shows), *(table.html() for table in self.tables.values())]
+        charts = [html.chart(draw_svg(c, PAGE), c.title) for c in self.charts.values()]
+        parts += [html.grid(charts, "charts")] if charts else []
+        shown = [html.picture(p.content, p.caption, html.JPEG) for p in self.pictures.values()]
+        parts += [html.grid(shown)] if shown else []
         if self.findings:
             parts += [html.heading("Findings", 3), findings_html(self.findings)]
         if self.missing:
             parts += [html.heading("Missing", 3), html.bullets(self.missing)]
-        return "\n".join(parts)
+        return html.Section(self.name, self.name, parts)
 
     def write(self, folder: Path, origin: Mapping[str, str]) -> list[Path]:
         """Write the page, its tables and pictures, and JSON to a folder; return their paths.

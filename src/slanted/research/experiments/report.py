@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,23 +33,19 @@ GUIDE = (
 
 def write_report(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Path) -> None:
     """Write the HTML page."""
-    parts = [
-        html.heading(TITLE, 1),
-        html.paragraph(origin_text(origin), "faint"),
-        html.heading("How to read this", 2, "guide"),
-        html.bullets(GUIDE),
-    ]
     findings = _findings(outcomes)
-    places = [("findings", "findings")] if findings else []
-    places += [(outcome.name, outcome.name) for outcome in outcomes]
-    parts.append(html.contents([*places, ("settings", "settings")]))
+    sections = [outcome.section() for outcome in outcomes]
     if findings:
-        parts += [html.heading("Findings, true or false for us", 2, "findings")]
-        parts += [findings_html(findings)]
-    parts += [outcome.html() for outcome in outcomes]
-    parts += [html.heading("Settings", 2, "settings")]
-    parts += [html.details(f"preset {k}", Settings.preset(k).to_toml()) for k in PRESETS]
-    write_bytes(path, html.page(TITLE, parts).encode())
+        title = "Findings, true or false for us"
+        sections.insert(0, html.Section(title, "findings", [findings_html(findings)]))
+    presets = [html.details(f"preset {k}", Settings.preset(k).to_toml()) for k in PRESETS]
+    sections.append(html.Section("Settings", "settings", presets))
+    sections.append(html.Section("How to read this", "guide", [html.bullets(GUIDE)]))
+    counts = Counter(finding.verdict for finding in findings)
+    figures = [("experiments", str(len(outcomes)))]
+    figures += [(f"findings {verdict}", str(count)) for verdict, count in counts.items()]
+    page = html.report(TITLE, origin_text(origin), figures, sections)
+    write_bytes(path, page.encode())
 
 
 def write_page(outcomes: Sequence[Outcome], origin: Mapping[str, str], path: Path) -> None:
