@@ -17,7 +17,11 @@ from slanted.cli.progress import Report, compile_kernels
 from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slanted.inference.outcome import Snapshot
+    from slanted.result import Result
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
         help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
         "in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
+@option("--compare", type=options.PATH, metavar="RESULT|BATCH|MAP",
+        help="A second result or disparity map of the pair, to swipe between both.")  # fmt: skip
 @options.server
 @options.calibration
 @options.settings
@@ -42,6 +48,7 @@ def command(
     pair: str | None,
     ground_truth: Path | None,
     ground_truth_scale: float | None,
+    compare: Path | None,
     host: str,
     port: int | None,
     allow_host: tuple[str, ...],
@@ -53,9 +60,9 @@ def command(
     """Show the folder RESULT of `slanted run`, or run on the pair LEFT RIGHT and show that.
 
     Of BATCH, the folder of a `slanted batch`, one pair is shown; --pair chooses it.
-    The page has the image, disparity, boundary labels, segments, planes, confidence and, with
-    ground truth, the error, beside the point cloud and the mesh in 3D; sliders run inference again.
-    Ctrl+C ends the server.
+    The page has every map of the result and, with ground truth, the error and its figures, beside
+    the point cloud and the mesh in 3D; sliders run inference again. OpenCV's SGBM, or what
+    --compare names, can be seen beside the result. Ctrl+C ends the server.
     """
     from slanted.io import read_disparity
     from slanted.viewer.access import Keys
@@ -63,6 +70,7 @@ def command(
     from slanted.viewer.session import Session
 
     require_viewer()
+    compared = None if compare is None else _read_compared(compare, pair, target)
     target, others = _choose_pair(target, pair)
     truth = None
     if ground_truth is None:
@@ -70,15 +78,18 @@ def command(
     else:
         truth = read_disparity(ground_truth, scale=ground_truth_scale, allow_negative=True)
 
-    def check_truth(image: Any) -> None:
+    def check_sizes(image: Any) -> None:
         if truth is not None:
             options.check_size(ground_truth, truth, image)
+        if compared is not None:
+            options.check_size(compare, getattr(compared[1], "disparity", compared[1]), image)
 
     # Check everything before a run that takes minutes.
     with closing(bind(host, port)) as listening:
         with Report(quiet=quiet, as_json=False) as report:
-            opened, snapshots = _open(target, settings, calibration_values, report, check_truth)
-            session = Session(opened, opened.truth if truth is None else truth, snapshots)
+            opened, snapshots = _open(target, settings, calibration_values, report, check_sizes)
+            known = opened.truth if truth is None else truth
+            session = Session(opened, known, snapshots, compared=compared)
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
@@ -107,12 +118,30 @@ def _choose_pair(target: tuple[Path, ...], name: str | None) -> tuple[tuple[Path
     return (place,), f"it is the pair {first}; --pair shows another: {some}" if others else ""
 
 
+def _read_compared(
+    path: Path, pair: str | None, target: tuple[Path, ...]
+) -> tuple[str, Result | NDArray[np.float32]]:
+    """Return what to compare with and its name; of a batch, the pair that is shown."""
+    from slanted.batch.summary import find_result, find_results, is_batch
+    from slanted.io import read_disparity
+    from slanted.result_folder import open_result
+
+    if not path.is_dir():
+        return path.name, read_disparity(path, allow_negative=True)
+    if not is_batch(path):
+        return path.resolve().name, open_result(path).result
+    if pair is None:
+        shown = find_results(target[0]) if is_batch(target[0]) else find_results(path)
+        pair = next(iter(shown))
+    return f"{path.resolve().name}/{pair}", open_result(find_result(path, pair)).result
+
+
 def _open(
     target: tuple[Path, ...],
     settings: Settings,
     calibration_values: dict[str, Any],
     report: Report,
-    check_truth: Callable[[Any], None],
+    check_sizes: Callable[[Any], None],
 ) -> tuple[ResultFolder, list[Snapshot]]:
     import dataclasses
 
@@ -133,7 +162,7 @@ def _open(
             )
         report.progress(f"reading {target[0]}")
         opened = open_result(target[0])
-        check_truth(opened.result.disparity)
+        check_sizes(opened.result.disparity)
         given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
         return dataclasses.replace(opened, calibration=given or opened.calibration), []
     if len(target) != 2:
@@ -142,7 +171,7 @@ def _open(
         )
     images, names = options.read_pair(*target)
     calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
-    check_truth(images[0])
+    check_sizes(images[0])
     compile_kernels(report)
     snapshots: list[Snapshot] = []
     watch = snapshots.append

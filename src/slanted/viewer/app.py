@@ -17,8 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from slanted.errors import InputError
+from slanted.evaluation.region import Region
+from slanted.output.pictures import COLOUR_MAPS
+from slanted.viewer.answers import frame_metrics, frame_profile
 from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
-from slanted.viewer.layers import cut_tile, texture
+from slanted.viewer.layers import Look
 from slanted.viewer.pixel import describe_pixel
 from slanted.viewer.responses import (
     FOREVER,
@@ -31,6 +34,7 @@ from slanted.viewer.responses import (
     problem_response,
 )
 from slanted.viewer.session import NotThereError
+from slanted.viewer.tiles import cut_tile, texture
 
 if TYPE_CHECKING:
     from slanted.viewer.session import Session
@@ -51,10 +55,13 @@ def make_app(session: Session) -> Starlette:
         _get("/", lambda request: page_response("index.html")),
         _get("/assets/{path:path}", asset_response),
         _get("/api/state", lambda request: json_response(session.state())),
-        _get(frame, lambda request: json_response(session.describe_frame(_key(request)))),
+        _get("/api/others/{name}", functools.partial(_other, session), busy),
+        _get(frame, functools.partial(_frame, session)),
         _get(frame + "/tiles/{layer}/{level}/{column}/{row}", functools.partial(_tile, session)),
         _get(frame + "/textures/{layer}", functools.partial(_texture, session)),
         _get(frame + "/pixels/{u}/{v}", functools.partial(_pixel, session)),
+        _get(frame + "/metrics", functools.partial(_metrics, session), busy),
+        _get(frame + "/profile", functools.partial(_profile, session)),
         _get(frame + "/cloud", functools.partial(_cloud, session), busy),
         _get(frame + "/mesh", functools.partial(_mesh, session), busy),
         _get(frame + "/exports/{name}", functools.partial(_export, session), busy),
@@ -95,7 +102,7 @@ def _tile(session: Session, request: Request) -> Response:
     level, column, row = (_small(params[name]) for name in ("level", "column", "row"))
     if level > LARGEST_LEVEL:
         raise NotThereError("tile")
-    layer = session.layer(_key(request), str(params["layer"]), _percent(request))
+    layer = session.layer(_key(request), str(params["layer"]), _look(request))
     content = cut_tile(layer, level, column, row)
     if content is None:
         raise NotThereError("tile")
@@ -110,13 +117,44 @@ def _small(text: str) -> int:
 
 
 def _texture(session: Session, request: Request) -> Response:
-    layer = session.layer(_key(request), str(request.path_params["layer"]), _percent(request))
+    layer = session.layer(_key(request), str(request.path_params["layer"]), _look(request))
     return Response(texture(layer), media_type="image/jpeg", headers=FOREVER)
 
 
 def _pixel(session: Session, request: Request) -> Response:
     u, v = _small(request.path_params["u"]), _small(request.path_params["v"])
-    return json_response(describe_pixel(session.scene, session.frame(_key(request)), u, v))
+    return json_response(describe_pixel(session.scene, session.shown(_key(request)), u, v))
+
+
+def _frame(session: Session, request: Request) -> Response:
+    return json_response(session.describe_frame(_key(request), _look(request).colours))
+
+
+def _other(session: Session, request: Request) -> Response:
+    """Answer with what the result is compared with, as with a frame."""
+    other = session.other(str(request.path_params["name"]))
+    return json_response(session.describe_frame(other.key, _look(request).colours))
+
+
+def _metrics(session: Session, request: Request) -> Response:
+    text = request.query_params.get("region")
+    region = None if text is None else Region.parse(text)
+    frame = session.shown(_key(request))
+    return json_response(frame_metrics(session.scene, frame, _percent(request), region))
+
+
+def _profile(session: Session, request: Request) -> Response:
+    ends = (_pixel_of(request, name) for name in ("from", "to"))
+    return json_response(frame_profile(session.scene, session.shown(_key(request)), *ends))
+
+
+def _pixel_of(request: Request, name: str) -> tuple[int, int]:
+    """Return a pixel in the query of an address, column and row."""
+    text = request.query_params.get(name, "")
+    parts = text.split(",")
+    if len(parts) != 2 or not all(map(is_number, parts)):
+        raise InputError(f"{name}: expected a pixel, U,V, got {text[:40]!r}")
+    return int(parts[0]), int(parts[1])
 
 
 def _cloud(session: Session, request: Request) -> Response:
@@ -137,6 +175,14 @@ def _packed(session: Session, request: Request, kind: str, most: int) -> Respons
 def _percent(request: Request) -> int:
     """Return the least confidence of pixels to show, in percent."""
     return min(number(request, "confidence", 0), 100)
+
+
+def _look(request: Request) -> Look:
+    """Return how a layer is to look: what is hidden, and in which colours."""
+    colours = request.query_params.get("colours", COLOUR_MAPS[0])
+    if colours not in COLOUR_MAPS:
+        raise InputError(f"colours: expected one of {', '.join(COLOUR_MAPS)}, got {colours[:30]!r}")
+    return Look(_percent(request), colours)
 
 
 def _export(session: Session, request: Request) -> Response:
