@@ -53,16 +53,18 @@ def colour_depth(
 
 
 def depth_scale(depth: NDArray[np.float32]) -> tuple[float, float]:
-    """Return the ends of a map's own scale: its 1 % and 98 % quantiles, in metres."""
+    """Return the ends of a map's own scale: its 1 % and 97 % quantiles, in metres."""
     some = depth.reshape(-1)[:: max(1, depth.size // MANY_PIXELS)]
     known = some[np.isfinite(some) & (some > 0)]
     if not known.size:
         return 1.0, 10.0
-    low, high = np.quantile(known, [0.01, 0.98])
+    low, high = np.quantile(known, [0.01, 0.97])
     return float(low), max(float(high), 1.01 * float(low))
 
 
-def depth_legend(low: float, high: float, colours: str = "viridis") -> Legend:
+def depth_legend(
+    low: float, high: float, colours: str = "viridis", *, with_sky: bool = True
+) -> Legend:
     """Return the legend of `colour_depth` on a scale, from near to far."""
     start, end = np.log([low, high])
     steps = (1, 2, 5) if end - start > np.log(4) else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -72,8 +74,8 @@ def depth_legend(low: float, high: float, colours: str = "viridis") -> Legend:
         for value in (step * 10.0**power for step in steps)
         if low <= value <= high
     ]
-    swatches = (Swatch("sky", SKY_COLOUR), UNKNOWN)
-    return Legend("depth, m", colour_map(colours)[::-1], tuple(ticks), swatches)
+    sky = [Swatch("sky", SKY_COLOUR)] if with_sky else []
+    return Legend("depth, m", colour_map(colours)[::-1], tuple(ticks), (*sky, UNKNOWN))
 
 
 def colour_deviation(
@@ -114,7 +116,7 @@ def flags_legend() -> Legend:
     swatches = [Swatch(flag.words(), colour) for flag, colour in FLAG_COLOURS.items()]
     dark = tuple(round(DOUBT * part) for part in FLAG_COLOURS[PixelFlag.MATCHED])
     doubted = Swatch(f"darker: {PixelFlag.LOW_CONFIDENCE.words()}", (dark[0], dark[1], dark[2]))
-    return Legend("flags", swatches=(*swatches, doubted))
+    return Legend("validity flags", swatches=(*swatches, doubted))
 
 
 def paint_occlusion(image: Image, flags: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -82,7 +82,6 @@ class Look:
 def layer_names(scene: Scene, frame: Shown) -> tuple[str, ...]:
     """Return the layers that a frame has, in the order in which the page shows them."""
     result = frame.result
-    sky = None if result is None else result.sky
     there = {
         "image": True,
         "right": scene.right is not None,
@@ -95,7 +94,7 @@ def layer_names(scene: Scene, frame: Shown) -> tuple[str, ...]:
         "deviation": result is not None and result.deviation is not None,
         "occlusion": result is not None,
         "flags": result is not None,
-        "sky": sky is not None and bool(sky.any()),
+        "sky": _has_sky(frame),
         "segments": result is not None,
         "labels": result is not None,
         "planes": result is not None,
@@ -119,6 +118,12 @@ def layer_legend(scene: Scene, frame: Shown, name: str, look: Look | None = None
 def paint_layer(scene: Scene, frame: Shown, name: str, look: Look | None = None) -> Layer:
     """Paint a frame at full size."""
     return KINDS[name].paint(scene, frame, look or Look())
+
+
+def _has_sky(frame: Shown) -> bool:
+    return (
+        frame.result is not None and frame.result.sky is not None and bool(frame.result.sky.any())
+    )
 
 
 def _trusted(frame: Shown, look: Look) -> NDArray[np.float32]:
@@ -208,7 +213,11 @@ KINDS = {
         lambda scene, frame, look: disparity_legend(*scene.scale, colours=look.colours),
     ),
     "depth": _Kind(
-        "depth", _depth, lambda scene, frame, look: depth_legend(*scene.depths, look.colours)
+        "depth",
+        _depth,
+        lambda scene, frame, look: depth_legend(
+            *scene.depths, look.colours, with_sky=_has_sky(frame)
+        ),
     ),
     "error": _Kind(
         "error",

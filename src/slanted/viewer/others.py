@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slanted.matching import DisparityRange
 
 SGBM = "sgbm"
-SGBM_TITLE = "SGBM of OpenCV"
+SGBM_TITLE = "OpenCV SGBM"
 GIVEN = "given"
 MOST_SGBM_BYTES = 1_500_000_000
 """Memory that SGBM's best mode may take; larger pairs are matched in its mode 3way."""
@@ -79,12 +79,13 @@ class Others:
         return f"{self._prefix}{name}"
 
     def titles(self) -> list[dict[str, str]]:
-        """Return the name and the title of all that can be compared with."""
-        opened = list(self._frames.items())
-        found = [{"name": name, "title": frame.title} for name, frame in opened]
-        if self._pair is not None and SGBM not in self._frames:
-            found.append({"name": SGBM, "title": SGBM_TITLE})
-        return found
+        """Return name, title and key of all that can be compared with."""
+        titles = {name: frame.title for name, frame in list(self._frames.items())}
+        if self._pair is not None:
+            titles[SGBM] = SGBM_TITLE
+        return [
+            {"name": name, "title": title, "key": self._key(name)} for name, title in titles.items()
+        ]
 
     def open(self, name: str) -> Shown | None:
         """Return what has that name, None if nothing has; the first time, SGBM takes a while."""

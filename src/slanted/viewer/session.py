@@ -21,8 +21,6 @@ from slanted.viewer.frames import Frame, Scene, frames_of_run
 from slanted.viewer.geometry import MOST_TRIANGLES, cameras_data, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
 from slanted.viewer.layers import (
-    COLOURED,
-    HIDING,
     Look,
     layer_legend,
     layer_names,
@@ -72,7 +70,9 @@ class Session:
         shown = result.disparity if truth is None else truth
         cameras = opened.calibration
         depths = (
-            (1.0, 10.0) if cameras is None else depth_scale(cameras.depth(shown, LEAST_DISPARITY))
+            (1.0, 10.0)
+            if cameras is None
+            else depth_scale(cameras.depth(result.disparity, LEAST_DISPARITY))
         )
         views = opened.left, opened.right
         self.scene = Scene(opened.name, *views, cameras, truth, disparity_scale(shown), depths)
@@ -121,8 +121,6 @@ class Session:
             "energy": energy_course(frames[-1].final),
             "others": self._others.titles(),
             "colours": COLOUR_MAPS,
-            "coloured": COLOURED,
-            "hiding": HIDING,
         }
 
     def frame(self, key: str) -> Frame:

@@ -34,14 +34,14 @@ SLIDERS = (
     Slider("inference.iterations", "first iterations", 0, 10, 1),
     Slider("refinement.rounds", "refinement rounds", 0, 6, 1),
     Slider("refinement.iterations", "iterations a round", 0, 6, 1),
-    _weight("seg", "fit to the matches"),
+    _weight("seg", "fit to matches"),
     _weight("bdy1", "boundary ownership"),
     _weight("bdy2", "smoothness"),
     _weight("jct", "three-way junctions"),
     _weight("crs", "four-way junctions"),
     _weight("col", "colour contrast"),
     _weight("vis", "visibility"),
-    _weight("pho", "likeness of the views"),
+    _weight("pho", "photo-consistency"),
 )
 OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
 """Settings that have no effect on a run with given segments, which it keeps."""

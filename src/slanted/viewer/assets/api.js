@@ -43,22 +43,40 @@ function post(path, body) {
   return answer(path, { method: "POST", headers, body: JSON.stringify(body) }, asJson);
 }
 
+const DEFAULT = "viridis";
 const frame = (key) => `/api/frames/${key}`;
 
 export const state = () => answer("/api/state", {}, asJson);
-export const describe = (key) => answer(frame(key), {}, asJson);
+export const describe = (key, colours = DEFAULT) => answer(`${frame(key)}?colours=${colours}`, {}, asJson);
+export const other = (name, colours = DEFAULT) =>
+  answer(`/api/others/${name}?colours=${colours}`, {}, asJson);
 export const pixel = (key, u, v) => answer(`${frame(key)}/pixels/${u}/${v}`, {}, asJson);
 export const run = (changes) => post("/api/run?replace=true", changes);
 export const cancel = (number) => post(`/api/cancel?run=${number}`, {});
 
 // `least` is the confidence, in percent, below which pixels are hidden.
 const above = (least) => `confidence=${least}`;
-const ofLayer = (layer, least) => (layer === "disparity" && least ? `?${above(least)}` : "");
-export const texture = (key, layer, least) =>
-  answer(`${frame(key)}/textures/${layer}${ofLayer(layer, least)}`, {}, asBlob);
+// Which layers depend on it, and on the chosen colours.
+const HIDING = ["disparity", "depth"];
+const COLOURED = ["disparity", "depth", "truth", "matched", "deviation"];
+function ofLayer(layer, least, colours) {
+  const wanted = [];
+  if (HIDING.includes(layer) && least) wanted.push(above(least));
+  if (COLOURED.includes(layer) && colours !== DEFAULT) wanted.push(`colours=${colours}`);
+  return wanted.length ? `?${wanted.join("&")}` : "";
+}
+
+export const texture = (key, layer, least, colours = DEFAULT) =>
+  answer(`${frame(key)}/textures/${layer}${ofLayer(layer, least, colours)}`, {}, asBlob);
+export const metrics = (key, least, region = null) => {
+  const part = region ? `&region=${region.join(",")}` : "";
+  return answer(`${frame(key)}/metrics?${above(least)}${part}`, {}, asJson);
+};
+export const profile = (key, [start, end]) =>
+  answer(`${frame(key)}/profile?from=${start.join(",")}&to=${end.join(",")}`, {}, asJson);
 export const exportAddress = (key, name, least) => `${frame(key)}/exports/${name}?${above(least)}`;
-export const tileAddress = (key, layer, level, column, row, least) =>
-  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}${ofLayer(layer, least)}`;
+export const tileAddress = (key, layer, level, column, row, least, colours = DEFAULT) =>
+  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}${ofLayer(layer, least, colours)}`;
 
 // A mesh: numbers of vertices and triangles, positions, texture coordinates, triangles.
 export async function mesh(key, triangles, least, signal) {
