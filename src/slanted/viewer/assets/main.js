@@ -309,7 +309,11 @@ const stepTo = guarded(async (place) => {
 });
 
 byId("step").addEventListener("input", (event) => stepTo(Number(event.target.value)));
-const step = (places) => stepTo(Number(byId("step").value) + places);
+// The slider moves at once, so that a second step starts where the first one leads.
+function step(places) {
+  byId("step").value = Number(byId("step").value) + places;
+  stepTo(Number(byId("step").value));
+}
 byId("step-back").addEventListener("click", () => step(-1));
 byId("step-on").addEventListener("click", () => step(1));
 const run = guarded(async () => {
