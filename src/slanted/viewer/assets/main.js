@@ -4,6 +4,8 @@ import * as api from "./api.js";
 import { PictureView } from "./picture.js";
 import { Sliders, make, showFact, showJob, showLegend, showSteps } from "./panel.js";
 import { SpaceView } from "./space.js";
+import { SpaceTools } from "./space_tools.js";
+import { Strip } from "./strip.js";
 
 const POLL_RUNNING = 250;
 const POLL_IDLE = 1500;
@@ -30,6 +32,8 @@ let shown = null; // the last frame that was loaded completely, in 3D as well
 const sliders = new Sliders(byId("sliders"), byId("weights"), letGo, enter);
 const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
 const space = makeSpace();
+const tools = space && new SpaceTools(space, { onPick: pick, say: trouble });
+const strip = new Strip({ onChoose: showPair });
 
 function makeSpace() {
   try {
@@ -91,10 +95,12 @@ async function loadFrame(key, signal) {
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
+  tools.show(frame, state);
   const whole = await api.mesh(key, state.most_triangles, least, signal);
   if (signal.aborted) return;
   space.setMesh(whole);
   await showCloud();
+  tools.renew();
   if (signal.aborted) return;
   byId("space-pane").dataset.key = key;
   byId("space-pane").dataset.least = least;
@@ -138,8 +144,9 @@ async function showTexture() {
 }
 
 function showIn3D() {
-  const plain = byId("colouring").value === "shape";
-  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, plain });
+  const paint = byId("colouring").value;
+  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, paint });
+  tools?.renew();
 }
 
 function showLayers() {
@@ -181,6 +188,18 @@ function showExport() {
   byId("export").href = api.exportAddress(frame.key, menu.value, least);
 }
 
+// Another pair of the batch. What is shown stays until the first part of the other one is here.
+function showPair(number) {
+  api.usePair(number);
+  loading.abort();
+  isLoading = false;
+  pinned = null;
+  forget();
+  sliders.reset();
+  if (state) state = { ...state, serial: -1 };
+  pollIn(0);
+}
+
 // Under the cursor: the newest request wins, in whatever order responses arrive.
 function point(pixel) {
   if (pinned) return;
@@ -189,6 +208,7 @@ function point(pixel) {
 }
 
 function pick(pixel) {
+  if (tools?.takes(pixel)) return; // as an end of a measured distance
   pinned = pixel;
   if (pixel) guarded(tell)(pixel);
   else forget();
@@ -352,8 +372,6 @@ byId("colouring").addEventListener("change", guarded(async () => {
   showIn3D();
   await renew(showTexture)();
 }));
-byId("turned").addEventListener("click", () => space?.turned());
-byId("camera").addEventListener("click", () => space?.asCamera());
 byId("export-name").addEventListener("change", showExport);
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input[type=number], select")) return;
@@ -368,4 +386,4 @@ document.addEventListener("keydown", (event) => {
 
 window.addEventListener("resize", arrange);
 
-poll();
+strip.start().catch((error) => complain("strip", error)).then(poll);
