@@ -106,7 +106,7 @@ def calm(tab):
 
 def seen(tab, selector):
     """What an element looks like on the screen, without what lies over it."""
-    hide = """how => document.querySelectorAll('.tools, .legend, .note')
+    hide = """how => document.querySelectorAll('.tools, .legend, .note, #compass')
                 .forEach((part) => { part.style.visibility = how; })"""
     tab.evaluate(hide, "hidden")
     shot = tab.locator(selector).screenshot()

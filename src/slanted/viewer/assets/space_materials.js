@@ -11,6 +11,7 @@ export const NOWHERE = 65535;
 const PLACE = `
   uniform vec4 lens;      // fx, fy, cx, cy
   uniform vec2 extent;    // width and height of the image
+  uniform sampler2D sure; // confidence of each pixel
   vec2 pixelOf(vec3 point) {
     return lens.xy * vec2(point.x, -point.y) / max(-point.z, 1e-9) + lens.zw + 0.5;
   }
@@ -22,7 +23,6 @@ const PLACE = `
 const VALUES = `
   uniform vec2 clip;      // nearest and farthest depth that is shown
   uniform float least;    // confidence below which nothing is shown
-  uniform sampler2D sure; // confidence of each pixel
   bool isHidden(vec3 point, vec2 place) {
     float depth = -point.z;
     // Confidences are sent in steps of 1 / 255; less than one of them is for rounding.

@@ -83,13 +83,17 @@ export class SpaceTools {
   async paint() {
     const kind = byId("colouring").value;
     if (MAPS[kind]) await this.load(kind);
-    if (kind === "normals") showLegend(byId("space-legend"), { title: "normals", bar: [], ticks: [], swatches: NORMALS });
+    if (kind === "normals") {
+      showLegend(byId("space-legend"), { title: "normals", bar: [], ticks: [], swatches: NORMALS });
+      byId("space-legend").dataset.kind = kind;
+    }
     byId("space-legend").hidden = !OF_SCALE[kind] && kind !== "normals";
     if (!OF_SCALE[kind]) return;
     if (!this.scales) await this.loadScales();
     const colours = this.scales[byId("scale").value || OF_SCALE[kind]];
     const scale = this.scaleOf(kind);
     this.space.setScale(colours, scale.low, scale.high);
+    Object.assign(byId("space-legend").dataset, { kind, low: scale.low, high: scale.high });
     showLegend(byId("space-legend"), { title: scale.title, bar: colours, ticks: scale.ticks, swatches: [] });
   }
 
