@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from slanted.errors import InputError
+from slanted.errors import FileError, InputError
 from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
 from slanted.viewer.guard import Receive, Scope, Send
 from slanted.viewer.layers import cut_tile, texture
@@ -70,6 +70,7 @@ def make_app(session: Session, strip: Strip | None = None) -> Starlette:
     handlers: dict[Any, Any] = {
         NotThereError: lambda request, error: problem_response(404, str(error)),
         InputError: lambda request, error: problem_response(400, str(error)),
+        FileError: lambda request, error: problem_response(400, str(error)),
     }
     return Starlette(routes=routes, exception_handlers=handlers)
 
