@@ -72,7 +72,9 @@ def make_app(session: Session, strip: Strip | None = None) -> Starlette:
         InputError: lambda request, error: problem_response(400, str(error)),
         FileError: lambda request, error: problem_response(400, str(error)),
     }
-    return Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return app
 
 
 def _strip_routes(strip: Strip | None) -> list[BaseRoute]:
