@@ -5,6 +5,7 @@ import { make } from "./panel.js";
 
 const byId = (id) => document.getElementById(id);
 const AHEAD = 3; // pictures beyond either end of what is visible
+const MOST_KEPT = 200; // elements, with decoded pictures, that are kept out of sight
 const SCROLL_REST = 90; // milliseconds after which pictures are asked for
 const CHOICE_REST = 250; // after which the pair that arrow keys stop at is shown
 const RENEW = 2000;
@@ -27,6 +28,7 @@ export class Strip {
     this.pairs = [];
     this.order = []; // numbers of pairs as they are sorted
     this.items = new Map(); // elements of the pairs that are visible, by number
+    this.kept = new Map(); // those that were made, the newest last
     this.seen = new Set(); // pictures that were loaded once
     this.current = null;
     this.list = byId("strip-list");
@@ -86,6 +88,7 @@ export class Strip {
     this.order = this.pairs.map((pair, number) => number).sort(compare);
     this.row.replaceChildren();
     this.items.clear();
+    this.kept.clear();
     this.draw();
     this.reveal();
   }
@@ -109,7 +112,11 @@ export class Strip {
     for (let place = first; place < last; place++) {
       const number = this.order[place];
       if (this.items.has(number)) continue;
-      const item = this.make(number);
+      const item = this.kept.get(number) ?? this.make(number);
+      this.kept.delete(number);
+      this.kept.set(number, item);
+      if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+      item.setAttribute("aria-selected", number === this.current);
       item.style.left = `${place * width}px`;
       this.items.set(number, item);
       this.row.append(item);
@@ -123,7 +130,7 @@ export class Strip {
     const by = byId("strip-sort").value;
     const item = make("div", "", {
       id: `pair-${number}`, role: "option", class: why ? "frame failed" : "frame", title: why || name,
-      "aria-selected": number === this.current, "data-number": number,
+      "data-number": number,
     });
     if (why) item.setAttribute("aria-disabled", "true");
     const picture = make("img", "", { alt: "", decoding: "async", draggable: "false" });
