@@ -273,7 +273,7 @@ def test_view_shows_a_pair_of_a_batch(done, monkeypatch, capsys):
     run("view", done, "--port", 0, "--no-browser", "--quiet")
     first, second = capsys.readouterr().out.splitlines()
     assert "slanted shows 000000_10 at" in first
-    assert second == f"it is the pair {NAMES[0]}; --pair shows another: {NAMES[1]}"
+    assert second == f"it is the pair {NAMES[0]}; the page has all 3 of the batch"
     run("view", done, "--pair", NAMES[1], "--port", 0, "--no-browser", "--quiet")
     assert "slanted shows 000001_10 at" in capsys.readouterr().out
 

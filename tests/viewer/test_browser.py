@@ -106,8 +106,9 @@ def calm(tab):
 
 def seen(tab, selector):
     """What an element looks like on the screen, without what lies over it."""
-    hide = """how => document.querySelectorAll('.tools, .legend, .note, .side, #swipe')
-                .forEach((part) => { part.style.visibility = how; })"""
+    over = ".tools, .legend, .note, .side, #swipe, #compass"
+    hide = f"""how => document.querySelectorAll('{over}')
+                .forEach((part) => {{ part.style.visibility = how; }})"""
     tab.evaluate(hide, "hidden")
     shot = tab.locator(selector).screenshot()
     tab.evaluate(hide, "")

@@ -14,14 +14,16 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
-from slanted.errors import InputError
+from slanted.errors import FileError, InputError
 from slanted.evaluation.region import Region
 from slanted.output.pictures import COLOUR_MAPS
 from slanted.viewer.answers import frame_metrics, frame_profile
 from slanted.viewer.geometry import MOST_POINTS, MOST_TRIANGLES
+from slanted.viewer.guard import Receive, Scope, Send
 from slanted.viewer.layers import Look
+from slanted.viewer.maps import MAPS, colour_scales, map_picture
 from slanted.viewer.pixel import describe_pixel
 from slanted.viewer.responses import (
     FOREVER,
@@ -38,6 +40,7 @@ from slanted.viewer.tiles import cut_tile, texture
 
 if TYPE_CHECKING:
     from slanted.viewer.session import Session
+    from slanted.viewer.strip import Strip
 
 LARGEST_BODY = 100_000
 LARGEST_LEVEL = 12
@@ -47,11 +50,11 @@ MOST_AT_ONCE = 2
 Answer = Callable[[Request], Response]
 
 
-def make_app(session: Session) -> Starlette:
-    """Return the ASGI application that shows a session."""
+def make_app(session: Session, strip: Strip | None = None) -> Starlette:
+    """Return the ASGI application that shows a session, and the other pairs of its batch if any."""
     frame = "/api/frames/{key}"
     busy = asyncio.Semaphore(MOST_AT_ONCE)
-    routes = [
+    routes: list[BaseRoute] = [
         _get("/", lambda request: page_response("index.html")),
         _get("/assets/{path:path}", asset_response),
         _get("/api/state", lambda request: json_response(session.state())),
@@ -65,14 +68,51 @@ def make_app(session: Session) -> Starlette:
         _get(frame + "/cloud", functools.partial(_cloud, session), busy),
         _get(frame + "/mesh", functools.partial(_mesh, session), busy),
         _get(frame + "/exports/{name}", functools.partial(_export, session), busy),
+        _get(frame + "/maps/{name}", functools.partial(_map, session)),
+        _get("/api/scales", lambda request: json_response({"scales": colour_scales()})),
+        *_strip_routes(strip),
         Route("/api/run", functools.partial(_run, session), methods=["POST"]),
         Route("/api/cancel", functools.partial(_cancel, session), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {
         NotThereError: lambda request, error: problem_response(404, str(error)),
         InputError: lambda request, error: problem_response(400, str(error)),
+        FileError: lambda request, error: problem_response(400, str(error)),
     }
-    return Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return app
+
+
+def _strip_routes(strip: Strip | None) -> list[BaseRoute]:
+    """Return the routes of a batch: its pairs, their pictures, and everything else of each pair.
+
+    What the page asks of a pair is what it asks of a single result, below /pairs/NUMBER.
+    """
+    if strip is None:
+        return [_get("/api/pairs", lambda request: json_response({"pairs": []}))]
+    turns = asyncio.Semaphore(MOST_AT_ONCE)
+    apps: dict[Session, Starlette] = {}
+
+    def app_of(text: str) -> Starlette:
+        session = strip.session(_small(text))
+        if session not in apps:
+            for old in [old for old in apps if not strip.is_open(old)]:
+                apps.pop(old, None)
+            apps[session] = make_app(session)
+        return apps[session]
+
+    async def other_pair(scope: Scope, receive: Receive, send: Send) -> None:
+        if not scope["path"].startswith(scope["root_path"] + "/api/"):
+            raise NotThereError("page")
+        app = await run_in_threadpool(app_of, scope["path_params"]["number"])
+        await app(scope, receive, send)
+
+    return [
+        _get("/api/pairs", lambda request: json_response(strip.listing())),
+        _get("/api/thumbnails/{key}/{kind}/{number}", functools.partial(_thumbnail, strip), turns),
+        Mount("/pairs/{number}", app=other_pair),
+    ]
 
 
 def _get(path: str, answer: Answer, turns: asyncio.Semaphore | None = None) -> Route:
@@ -119,6 +159,22 @@ def _small(text: str) -> int:
 def _texture(session: Session, request: Request) -> Response:
     layer = session.layer(_key(request), str(request.path_params["layer"]), _look(request))
     return Response(texture(layer), media_type="image/jpeg", headers=FOREVER)
+
+
+def _map(session: Session, request: Request) -> Response:
+    name = str(request.path_params["name"])
+    if name not in MAPS:
+        raise NotThereError(name)
+    content = map_picture(session.scene, session.frame(_key(request)), name)
+    return Response(content, media_type="image/png", headers=FOREVER)
+
+
+def _thumbnail(strip: Strip, request: Request) -> Response:
+    params = request.path_params
+    if params["key"] != strip.key:  # of another server at this port
+        raise NotThereError("picture")
+    content = strip.thumbnail(_small(params["number"]), str(params["kind"]))
+    return Response(content, media_type="image/jpeg", headers=FOREVER)
 
 
 def _pixel(session: Session, request: Request) -> Response:

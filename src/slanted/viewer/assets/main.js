@@ -7,7 +7,8 @@ import { PictureView } from "./picture.js";
 import { make, showEnergy, showFact, showJob, showLegend, showSteps } from "./panel.js";
 import { Sliders } from "./sliders.js";
 import { SpaceView } from "./space.js";
-import * as spaceModule from "./space.js";
+import { SPACE_KEYS, SpaceTools } from "./space_tools.js";
+import { STRIP_KEYS, Strip } from "./strip.js";
 import { Study } from "./study.js";
 import { complain, guarded, trouble } from "./troubles.js";
 
@@ -39,6 +40,8 @@ const sliders = new Sliders(byId("sliders"), byId("weights"), letGo, enter);
 const picture = new PictureView(byId("picture"));
 const hands = new Hands(picture, { onPoint: point, onPick: pick });
 const space = makeSpace();
+const tools = space && new SpaceTools(space, { onPick: pick, say: trouble });
+const strip = new Strip({ onChoose: showPair });
 
 function makeSpace() {
   try {
@@ -81,10 +84,12 @@ async function loadFrame(key, signal) {
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
+  tools.show(frame, state);
   const whole = await api.mesh(key, state.most_triangles, least, signal);
   if (signal.aborted) return;
   space.setMesh(whole);
   await showCloud();
+  tools.renew();
   if (signal.aborted) return;
   byId("space-pane").dataset.key = key;
   byId("space-pane").dataset.least = least;
@@ -128,8 +133,9 @@ async function showTexture() {
 }
 
 function showIn3D() {
-  const plain = byId("colouring").value === "shape";
-  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, plain });
+  const paint = byId("colouring").value;
+  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, paint });
+  tools?.renew();
 }
 
 function showLayers() {
@@ -189,6 +195,18 @@ function showExport() {
   byId("export").href = api.exportAddress(frame.key, menu.value, least);
 }
 
+// Another pair of the batch. What is shown stays until the first part of the other one is here.
+function showPair(number) {
+  api.usePair(number);
+  loading.abort();
+  isLoading = false;
+  pinned = null;
+  forget();
+  sliders.reset();
+  if (state) state = { ...state, serial: -1 };
+  pollIn(0);
+}
+
 // Under the cursor: the newest request wins, in whatever order responses arrive.
 function point(pixel) {
   if (pinned) return;
@@ -197,6 +215,7 @@ function point(pixel) {
 }
 
 function pick(pixel) {
+  if (tools?.takes(pixel)) return; // as an end of a measured distance
   pinned = pixel;
   if (pixel) guarded(tell)(pixel);
   else forget();
@@ -361,8 +380,6 @@ byId("colouring").addEventListener("change", guarded(async () => {
   showIn3D();
   await renew(showTexture)();
 }));
-byId("turned").addEventListener("click", () => space?.turned());
-byId("camera").addEventListener("click", () => space?.asCamera());
 byId("export-name").addEventListener("change", showExport);
 
 const study = new Study({
@@ -380,7 +397,9 @@ byId("colours").addEventListener("change", guarded(async (event) => {
   showPicture();
   if (byId("colouring").value === "layer") await renew(showTexture)();
 }));
-const help = () => showHelp([["Picture and panel", KEYS], ["3D", spaceModule.KEYS ?? []]]);
+const help = () => showHelp([
+  ["Picture and panel", KEYS], ["3D, when it has the focus", SPACE_KEYS], ["Pairs of a batch", STRIP_KEYS],
+]);
 byId("help-open").addEventListener("click", help);
 byId("help-close").addEventListener("click", () => byId("help").close());
 byId("theme").addEventListener("click", () => window.toggleTheme());
@@ -399,4 +418,4 @@ window.addEventListener("resize", () => {
   study.profile.draw();
 });
 
-poll();
+strip.start().catch((error) => complain("strip", error)).then(poll);
