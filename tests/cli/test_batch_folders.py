@@ -326,3 +326,15 @@ def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
     assert line.startswith("slanted: error: ")
     assert message in line
     assert sorted([*tmp_path.rglob("*"), *done.rglob("*")]) == before
+
+
+def test_a_batch_is_compared_pair_by_pair(batch, monkeypatch):
+    sessions = []
+    monkeypatch.setattr(
+        "slanted.viewer.serve.serve", lambda session, *_, **__: sessions.append(session)
+    )
+    for chosen in ((), ("--pair", NAMES[1])):
+        quietly = "--no-browser", "--quiet", "--port", 0
+        run("view", batch, *chosen, "--compare", batch, *quietly)
+        name = chosen[1] if chosen else NAMES[0]
+        assert sessions.pop().state()["others"][0]["title"] == f"batch/{name}"

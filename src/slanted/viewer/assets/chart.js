@@ -77,7 +77,8 @@ export function drawChart(svg, { series, marks = [], dot = null, unit = "", dots
     const place = { x: across(x) + (isLate ? -4 : 4), y: TOP + 9, "text-anchor": isLate ? "end" : "start" };
     if (text) parts.push(draw("text", { class: "change-text", ...place }, text));
   }
-  series.forEach(({ name, points }, k) => {
+  // The first curve lies on top.
+  [...series.entries()].reverse().forEach(([k, { name, points }]) => {
     const line = draw("path", { class: `curve curve-${k}`, d: path(points, across, down) });
     line.append(draw("title", {}, name));
     parts.push(line);
