@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from slanted.evaluation.region import Region
     from slanted.evaluation.scores import Scores
     from slanted.images import Image
 
@@ -104,12 +105,14 @@ def score_result(
     truth: NDArray[np.float32],
     visible: NDArray[np.float32] | None = None,
     least: float | None = None,
+    region: Region | None = None,
 ) -> Scores:
     """Return the errors of a result, without the pixels below a confidence.
 
-    `least` is the lowest one to keep, by default that of the run.
+    `least` is the lowest one to keep, by default that of the run. With a `region`, only that part
+    of the image is measured.
     """
     from slanted.evaluation.scores import score
 
     threshold = result.least_confidence(least)
-    return score(result.disparity, truth, visible, result.confidence, threshold)
+    return score(result.disparity, truth, visible, result.confidence, threshold, region)

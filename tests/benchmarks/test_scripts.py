@@ -19,6 +19,7 @@ PAGES = [*FOLDER.parent.glob("*.md"), *FOLDER.parent.glob("docs/*.md"), FOLDER /
 NEEDS = {
     "kernel_coverage": "coverage",
     "viewer_speed": "playwright",
+    "viewer_strip": "playwright",
     "batch_throughput": "dask",
     "recordings": "rosbags",
 }
@@ -55,7 +56,7 @@ def run(monkeypatch, tmp_path, capsys):
 def test_every_script_works(name, run):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
-    if name == "viewer_speed" and not shutil.which("chromium"):
+    if NEEDS.get(name) == "playwright" and not shutil.which("chromium"):
         assert "SLANTED_NEEDS_BROWSER" not in os.environ
         pytest.skip("there is no chromium")
     if name in APART:

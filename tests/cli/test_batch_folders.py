@@ -298,7 +298,7 @@ def test_view_shows_a_pair_of_a_batch(done, monkeypatch, capsys):
     run("view", done, "--port", 0, "--no-browser", "--quiet")
     first, second = capsys.readouterr().out.splitlines()
     assert "slanted shows 000000_10 at" in first
-    assert second == f"it is the pair {NAMES[0]}; --pair shows another: {NAMES[1]}"
+    assert second == f"it is the pair {NAMES[0]}; the page has all 3 of the batch"
     run("view", done, "--pair", NAMES[1], "--port", 0, "--no-browser", "--quiet")
     assert "slanted shows 000001_10 at" in capsys.readouterr().out
 
@@ -351,3 +351,15 @@ def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
     assert line.startswith("slanted: error: ")
     assert message in line
     assert sorted([*tmp_path.rglob("*"), *done.rglob("*")]) == before
+
+
+def test_a_batch_is_compared_pair_by_pair(batch, monkeypatch):
+    sessions = []
+    monkeypatch.setattr(
+        "slanted.viewer.serve.serve", lambda session, *_, **__: sessions.append(session)
+    )
+    for chosen in ((), ("--pair", NAMES[1])):
+        quietly = "--no-browser", "--quiet", "--port", 0
+        run("view", batch, *chosen, "--compare", batch, *quietly)
+        name = chosen[1] if chosen else NAMES[0]
+        assert sessions.pop().state()["others"][0]["title"] == f"batch/{name}"

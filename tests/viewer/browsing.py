@@ -40,7 +40,8 @@ def launched():
 @contextmanager
 def in_context(browser):
     """Give a context of a browser: tabs that share cookies."""
-    opened = browser.new_context(viewport={"width": 1300, "height": 850}, accept_downloads=True)
+    size = {"width": 1300, "height": 850}
+    opened = browser.new_context(viewport=size, accept_downloads=True, color_scheme="dark")
     opened.set_default_timeout(PATIENCE)
     yield opened
     opened.close()

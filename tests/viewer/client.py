@@ -60,10 +60,11 @@ class Client:
 
 
 @contextmanager
-def served(session, token=TOKEN):
-    """Give a client of a server that shows the session."""
+def served(session, token=TOKEN, strip=None):
+    """Give a client of a server that shows the session, and the other pairs of a strip."""
     listening = bind("127.0.0.1", 0)
-    server = make_server(session, listening, "127.0.0.1", Keys(token) if token else None)
+    keys = Keys(token) if token else None
+    server = make_server(session, listening, "127.0.0.1", keys, strip=strip)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
@@ -74,4 +75,6 @@ def served(session, token=TOKEN):
         server.should_exit = True
         thread.join(PATIENCE)
         session.close()
+        if strip is not None:
+            strip.close()
         listening.close()

@@ -22,10 +22,11 @@ from slanted.result_folder import ResultFolder
 from slanted.viewer.app import MOST_AT_ONCE
 from slanted.viewer.frames import MOST_DRAWN, final_frame
 from slanted.viewer.geometry import pack_cloud, pack_mesh
-from slanted.viewer.layers import KINDS, TILE, cut_tile, layer_cache, layer_names, paint_layer
+from slanted.viewer.layers import KINDS, layer_names, paint_layer
 from slanted.viewer.pixel import describe_pixel
 from slanted.viewer.responses import ASSETS
 from slanted.viewer.session import Session
+from slanted.viewer.tiles import TILE, cut_tile, layer_cache
 from viewer.client import served
 from viewer.waiting import PATIENCE, until
 from viewer.worlds import CAMERAS, estimated, scene, session, sure
@@ -94,8 +95,12 @@ def test_the_state_tells_what_there_is(client):
     }  # fmt: skip
     described = client.get("/api/frames/0-0").json()
     names = [layer["name"] for layer in described["layers"]]
-    assert names[:5] == ["image", "disparity", "labels", "segments", "planes"]
-    assert {"margins", "error", "truth"} <= set(names) <= set(KINDS)
+    assert names == [
+        *("image", "right", "disparity", "depth", "error", "truth", "matched", "occlusion"),
+        *("flags", "segments", "labels", "planes", "margins"),
+    ]
+    assert set(names) <= set(KINDS)
+    assert all(layer["title"] for layer in described["layers"])
     assert all(layer["legend"]["title"] for layer in described["layers"])
 
 

@@ -106,8 +106,9 @@ def calm(tab):
 
 def seen(tab, selector):
     """What an element looks like on the screen, without what lies over it."""
-    hide = """how => document.querySelectorAll('.tools, .legend, .note')
-                .forEach((part) => { part.style.visibility = how; })"""
+    over = ".tools, .legend, .note, .side, #swipe, #compass"
+    hide = f"""how => document.querySelectorAll('{over}')
+                .forEach((part) => {{ part.style.visibility = how; }})"""
     tab.evaluate(hide, "hidden")
     shot = tab.locator(selector).screenshot()
     tab.evaluate(hide, "")
@@ -156,8 +157,9 @@ def finish(tab, run, status):
 
 
 def test_the_page_shows_all_layers_and_three_dimensions(page):
-    layers = [button.inner_text() for button in page.locator("#layers button").all()]
-    assert layers[:4] == ["image", "disparity", "labels", "segments"]
+    buttons = page.locator("#layers button").all()
+    layers = [button.get_attribute("data-layer") for button in buttons]
+    assert layers[:4] == ["image", "right", "disparity", "depth"]
     assert {"margins", "error"} <= set(layers)
     shown = set()
 

@@ -46,6 +46,9 @@ def test_what_cannot_be_shown_is_refused(folder, capsys):
         ((folder, folder, folder), "expected the folder of a result, or LEFT and RIGHT, got 3"),
         ((folder / "out", "--ground-truth", folder / "small.npy"), "expected the size of the left"),
         ((folder / "out", "--ground-truth-scale", 2), "means nothing without --ground-truth"),
+        ((folder / "out", "--compare", folder / "small.npy"), "expected the size of the left"),
+        ((folder / "out", "--compare", folder), "expected the folder of a result"),
+        ((folder / "out", "--compare", folder / "none.pfm"), "none.pfm"),
         ((folder / "out", "--host", "no.such.host.invalid"), "--host: expected an address"),
     ):
         assert refused(*arguments), message
@@ -62,6 +65,7 @@ def test_a_pair_is_not_run_for_nothing(folder, capsys, monkeypatch):
     for arguments in (
         ("--ground-truth", folder / "small.npy"),
         ("--ground-truth", folder / "none.npy"),
+        ("--compare", folder / "small.npy"),
         ("--host", "no.such.host.invalid"),
     ):
         assert refused(*pair, *arguments)
@@ -146,3 +150,22 @@ def test_a_pair_is_run_and_shown_until_interrupted(folder):
     _, errors = server.communicate(timeout=PATIENCE)
     assert server.returncode in (0, 130)
     assert "Traceback" not in errors
+
+
+def test_what_is_compared_is_a_map_or_a_result(folder, monkeypatch):
+    sessions = []
+    monkeypatch.setattr(
+        "slanted.viewer.serve.serve", lambda session, *_, **__: sessions.append(session)
+    )
+    np.save(folder / "map.npy", estimated()[0].disparity + 1)
+    for compared, title in (
+        (folder / "map.npy", "map.npy"),
+        (folder / "out", "out"),
+    ):
+        with pytest.raises(SystemExit) as done:
+            main(["view", "--no-browser", "--quiet", "--port", "0", str(folder / "out"),
+                  "--compare", str(compared)])  # fmt: skip
+        assert not done.value.code
+        told = sessions.pop().state()["others"]
+        assert told[0]["title"] == title
+        assert [each["name"] for each in told] == ["given", "sgbm"]

@@ -46,10 +46,12 @@ def session(
     prefix="",
     record=None,
     confidence=False,
+    compared=None,
 ):
     result, states = estimated()
     result = sure(result) if confidence else result
     view = scene()
     second = view.right if right else None
     opened = ResultFolder("a scene", result, view.left, second, calibration, record or {})
-    return Session(opened, view.disparity if truth else None, states if snapshots else None, prefix)
+    known, steps = view.disparity if truth else None, states if snapshots else None
+    return Session(opened, known, steps, prefix, compared)

@@ -16,6 +16,7 @@ from slanted.errors import FileError, did_you_mean, plural
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
+    from slanted.evaluation.region import Region
     from slanted.evaluation.scores import Scores
     from slanted.settings import Settings
 
@@ -37,6 +38,8 @@ COLUMNS = {"noc": "non-occluded", "all": "all", "kept": "kept"}
 @option("--confidence", type=options.PATH, metavar="FILE", group=MAPS,
         help="Confidence of a disparity map (NPY from 0 to 1, or 16-bit PNG): adds error "
         "against density and calibration.")  # fmt: skip
+@option("--region", metavar="X,Y,W,H", group=MAPS,
+        help="Measure a rectangle only: its upper left pixel, width and height.")  # fmt: skip
 @options.output(None, "Folder for evaluation.json and, with a confidence, sparsification.png.")
 @options.split(group=DATASET)
 @option("--method", metavar="NAME", group=DATASET,
@@ -53,6 +56,7 @@ def command(
     noc: Path | None,
     scale: float | None,
     confidence: Path | None,
+    region: str | None,
     output: Path | None,
     split: str | None,
     method: str | None,
@@ -69,15 +73,17 @@ def command(
     default that of the run, count as errors over all pixels, and the column `kept` is without them.
     """
     from slanted.evaluation.datasets import DATASETS, find_frames
+    from slanted.evaluation.region import Region
     from slanted.output.folder import check_folder
     from slanted.research.methods import FULL_MODEL, evaluate_frames
 
     if output is not None:
         check_folder(output)
+    part = None if region is None else Region.parse(region)
     with report:
         if what in DATASETS:
             only: dict[str, Any] = {"--noc": noc, "--scale": scale, "--confidence": confidence}
-            options.refuse_without("a disparity map", only)
+            options.refuse_without("a disparity map", {**only, "--region": region})
             if path is None:
                 raise click.UsageError(f"{what}: expected the folder of the dataset after it")
             frames = find_frames(what, path, split, limit)
@@ -97,7 +103,7 @@ def command(
         else:
             only = {"--split": split, "--limit": limit, "--sparse": sparse, "--method": method}
             options.refuse_without("a dataset", only)
-            given = Given(Path(what), path, noc, confidence, scale, settings)
+            given = Given(Path(what), path, noc, confidence, scale, settings, part)
             data = _evaluate_files(given, report)
     scores: ConfidenceScores | None = data.pop("confidence", None)
     mean = data["mean"]
@@ -124,6 +130,7 @@ class Given:
     confidence: Path | None
     scale: float | None
     settings: Settings
+    region: Region | None = None
 
     def read(self, file: Path, *, negative: bool = False) -> Any:
         """Read a map."""
@@ -140,7 +147,8 @@ def _evaluate_files(given: Given, report: Report) -> dict[str, Any]:
 
     least = options.given_threshold(given.settings)
     if is_batch(given.what):
-        options.refuse_without("one map", {"--confidence": given.confidence})
+        only: dict[str, Any] = {"--confidence": given.confidence, "--region": given.region}
+        options.refuse_without("one map", only)
         measure = measure_of(given.what, given.truth, given.scale, noc=given.noc, least=least)
         scores = score_results(find_results(given.what), measure, report.progress)
         return {"batch": str(given.what), **scores}
@@ -148,6 +156,7 @@ def _evaluate_files(given: Given, report: Report) -> dict[str, Any]:
     metrics, trust = score_one(given, least)
     return {
         "result": str(given.what),
+        **({} if given.region is None else {"region": list(given.region)}),
         "mean": metrics,
         **({} if trust is None else {"confidence": trust}),
     }
@@ -175,7 +184,7 @@ def _score_result(given: Given, least: float | None) -> Scores:
     else:
         truth = given.read(given.truth, negative=negative)
     seen = None if given.noc is None else given.read(given.noc, negative=negative)
-    return score_result(result, truth, seen, least)
+    return score_result(result, truth, seen, least, given.region)
 
 
 def _score_map(given: Given, least: float | None) -> Scores:
@@ -188,7 +197,8 @@ def _score_map(given: Given, least: float | None) -> Scores:
         options.refuse_without("a result, or --confidence", {"--min-confidence": least})
     seen = None if given.noc is None else given.read(given.noc)
     sure = None if given.confidence is None else read_confidence(given.confidence)
-    return score(given.read(given.what), given.read(given.truth), seen, sure, least or 0.0)
+    maps = given.read(given.what), given.read(given.truth), seen, sure
+    return score(*maps, least or 0.0, given.region)
 
 
 def _write(folder: Path, data: dict[str, Any], scores: ConfidenceScores | None) -> None:

@@ -17,7 +17,11 @@ from slanted.cli.progress import Report, compile_kernels
 from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from slanted.inference.outcome import Snapshot
+    from slanted.result import Result
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
@@ -27,11 +31,13 @@ if TYPE_CHECKING:
     "target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|BATCH|LEFT RIGHT"
 )
 @option("--pair", metavar="NAME",
-        help="The pair of BATCH to show; by default the first.")  # fmt: skip
+        help="The pair of BATCH to show first; by default the first one.")  # fmt: skip
 @option("--ground-truth", type=options.PATH, metavar="FILE",
-        help="Disparity to compare with, which adds the error; by default ground_truth.pfm "
-        "in RESULT.")  # fmt: skip
+        help="Disparity to compare with, which adds the error, or the folder with that of all "
+        "pairs of BATCH; by default ground_truth.pfm in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
+@option("--compare", type=options.PATH, metavar="RESULT|BATCH|MAP",
+        help="A second result or disparity map of the pair, to swipe between both.")  # fmt: skip
 @options.server
 @options.calibration
 @options.settings
@@ -42,6 +48,7 @@ def command(
     pair: str | None,
     ground_truth: Path | None,
     ground_truth_scale: float | None,
+    compare: Path | None,
     host: str,
     port: int | None,
     allow_host: tuple[str, ...],
@@ -52,59 +59,94 @@ def command(
 ) -> None:
     """Show the folder RESULT of `slanted run`, or run on the pair LEFT RIGHT and show that.
 
-    Of BATCH, the folder of a `slanted batch`, one pair is shown; --pair chooses it.
-    The page has the image, disparity, boundary labels, segments, planes, confidence and, with
-    ground truth, the error, beside the point cloud and the mesh in 3D; sliders run inference again.
-    Ctrl+C ends the server.
+    Of BATCH, the folder of a `slanted batch`, all pairs are a strip of small pictures, which can be
+    sorted by any number of its summary and, with ground truth, by the errors.
+    The page has every map of the result and, with ground truth, the error and its figures, beside
+    the point cloud and the mesh in 3D; sliders run inference again. OpenCV's SGBM, or what
+    --compare names, can be seen beside the result. Ctrl+C ends the server.
     """
+    from slanted.batch.scores import measure_of
+    from slanted.cli.view_batch import make_strip
     from slanted.io import read_disparity
     from slanted.viewer.access import Keys
     from slanted.viewer.serve import bind, require_viewer, serve
     from slanted.viewer.session import Session
 
     require_viewer()
-    target, others = _choose_pair(target, pair)
-    truth = None
+    target, batch, pair = _choose_pair(target, pair)
+    compared = None if compare is None else _read_compared(compare, pair)
+    truth = truths = None
+    if batch is not None and ground_truth is not None and ground_truth.is_dir():
+        truths = ground_truth
     if ground_truth is None:
         options.refuse_without("--ground-truth", {"--ground-truth-scale": ground_truth_scale})
-    else:
+    elif truths is None:
         truth = read_disparity(ground_truth, scale=ground_truth_scale, allow_negative=True)
 
-    def check_truth(image: Any) -> None:
+    def check_sizes(image: Any) -> None:
         if truth is not None:
             options.check_size(ground_truth, truth, image)
+        if compared is not None:
+            options.check_size(compare, getattr(compared[1], "disparity", compared[1]), image)
 
     # Check everything before a run that takes minutes.
     with closing(bind(host, port)) as listening:
         with Report(quiet=quiet, as_json=False) as report:
-            opened, snapshots = _open(target, settings, calibration_values, report, check_truth)
-            session = Session(opened, opened.truth if truth is None else truth, snapshots)
+            opened, snapshots = _open(target, settings, calibration_values, report, check_sizes)
+            measure = None if batch is None else measure_of(batch, truths, ground_truth_scale)
+            if measure is not None and measure.truths is not None and pair is not None:
+                truth = measure.truths.read(pair, opened.result.disparity.shape)
+            known = opened.truth if truth is None else truth
+            session = Session(opened, known, snapshots, compared=compared)
+            strip = None
+            if batch is not None and measure is not None:
+                strip = make_strip(batch, target[0], session, measure, calibration_values)
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
-            if others:
-                say(others)
+            if strip is not None and len(strip.pairs) > 1:
+                say(f"it is the pair {pair}; the page has all {len(strip.pairs)} of the batch")
             if browser:
                 # The call may wait until the browser ends; the server must not.
                 Thread(target=webbrowser.open, args=(to_open,), daemon=True).start()
 
         keys = Keys() if token else None
-        serve(session, listening, keys=keys, host=host, others=allow_host, announce=announce)
+        serve(
+            session,
+            listening,
+            keys=keys,
+            host=host,
+            others=allow_host,
+            announce=announce,
+            strip=strip,
+        )
 
 
-def _choose_pair(target: tuple[Path, ...], name: str | None) -> tuple[tuple[Path, ...], str]:
-    """Return the folder of a pair in place of that of its batch, and a line on the other pairs."""
-    from slanted.batch.summary import MOST_NAMED, find_result, find_results, is_batch
+def _choose_pair(
+    target: tuple[Path, ...], name: str | None
+) -> tuple[tuple[Path, ...], Path | None, str | None]:
+    """Return the folder of a pair in place of that of its batch, the batch, and the pair's name."""
+    from slanted.batch.summary import find_result, find_results, is_batch
 
     if len(target) != 1 or not is_batch(target[0]):
         options.refuse_without("the folder of a batch", {"--pair": name})
-        return target, ""
-    if name is not None:
-        return (find_result(target[0], name),), ""
-    (first, place), *others = find_results(target[0]).items()
-    more = ", …" if len(others) > MOST_NAMED else ""
-    some = ", ".join(other for other, _ in others[:MOST_NAMED]) + more
-    return (place,), f"it is the pair {first}; --pair shows another: {some}" if others else ""
+        return target, None, None
+    name = next(iter(find_results(target[0]))) if name is None else name
+    return (find_result(target[0], name),), target[0], name
+
+
+def _read_compared(path: Path, pair: str | None) -> tuple[str, Result | NDArray[np.float32]]:
+    """Return what to compare with and its name; of a batch, the pair that is shown."""
+    from slanted.batch.summary import find_result, find_results, is_batch
+    from slanted.io import read_disparity
+    from slanted.result_folder import open_result
+
+    if not path.is_dir():
+        return path.name, read_disparity(path, allow_negative=True)
+    if not is_batch(path):
+        return path.resolve().name, open_result(path).result
+    name = next(iter(find_results(path))) if pair is None else pair
+    return f"{path.resolve().name}/{name}", open_result(find_result(path, name)).result
 
 
 def _open(
@@ -112,12 +154,11 @@ def _open(
     settings: Settings,
     calibration_values: dict[str, Any],
     report: Report,
-    check_truth: Callable[[Any], None],
+    check_sizes: Callable[[Any], None],
 ) -> tuple[ResultFolder, list[Snapshot]]:
-    import dataclasses
-
+    from slanted.cli.view_batch import open_with
     from slanted.pipeline import estimate
-    from slanted.result_folder import ResultFolder, open_result
+    from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
     if len(target) == 1:
@@ -132,17 +173,16 @@ def _open(
                 "or give LEFT RIGHT"
             )
         report.progress(f"reading {target[0]}")
-        opened = open_result(target[0])
-        check_truth(opened.result.disparity)
-        given = options.load_calibration(opened.result.disparity.shape[:2], **calibration_values)
-        return dataclasses.replace(opened, calibration=given or opened.calibration), []
+        opened = open_with(target[0], calibration_values)
+        check_sizes(opened.result.disparity)
+        return opened, []
     if len(target) != 2:
         raise click.UsageError(
             f"expected the folder of a result, or LEFT and RIGHT, got {len(target)} paths"
         )
     images, names = options.read_pair(*target)
     calibration = options.load_calibration(images[0].shape[:2], **calibration_values)
-    check_truth(images[0])
+    check_sizes(images[0])
     compile_kernels(report)
     snapshots: list[Snapshot] = []
     watch = snapshots.append

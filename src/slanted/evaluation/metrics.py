@@ -38,6 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slanted.errors import InputError
+from slanted.evaluation.region import Region
 from slanted.images.checks import as_disparity_map, check_disparity_map
 
 OUTLIER_THRESHOLDS = (1, 2, 3, 4, 5)
@@ -61,6 +62,7 @@ def evaluate(
     ground_truth: npt.ArrayLike,
     *,
     ground_truth_noc: npt.ArrayLike | None = None,
+    region: Region | None = None,
 ) -> dict[str, float]:
     """Score a disparity map against ground truth.
 
@@ -74,6 +76,8 @@ def evaluate(
         What is visible in both views: either a second ground-truth map, whose own values are used
         as in the KITTI development kit, or a Boolean mask of `ground_truth`. Without it the result
         has no ``-noc`` keys.
+    region
+        The rectangle to score; by default the whole image.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def evaluate(
     Raises
     ------
     InputError
-        If sizes differ, or a ground truth holds no known pixel.
+        If sizes differ, a ground truth holds no known pixel, or the region is not inside.
 
     Notes
     -----
@@ -100,12 +104,15 @@ def evaluate(
     """
     estimate = check_disparity_map(disparity, "disparity")
     truth = check_disparity_map(ground_truth, "ground_truth", estimate.shape)
+    if region is not None:
+        estimate, truth = region.of(estimate), region.of(truth)
     scores = {"all": _scores(estimate, truth, None, "ground_truth")}
     if ground_truth_noc is not None:
         noc = np.asarray(ground_truth_noc)
         is_mask = noc.dtype == np.bool_
         noc = noc.view(np.uint8) if is_mask else noc
-        noc = check_disparity_map(noc, "ground_truth_noc", estimate.shape)
+        noc = check_disparity_map(noc, "ground_truth_noc", np.shape(ground_truth))
+        noc = noc if region is None else region.of(noc)
         seen, mask = (truth, noc) if is_mask else (noc, None)
         scores["noc"] = _scores(estimate, seen, mask, "ground_truth_noc")
     return {

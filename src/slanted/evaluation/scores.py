@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from slanted.errors import InputError
 from slanted.evaluation.confidence import ConfidenceScores, evaluate_confidence, mean_confidence
 from slanted.evaluation.metrics import evaluate, mean_metrics
+from slanted.evaluation.region import Region
+from slanted.images.checks import check_disparity_map
 
 KEPT = "kept"
 """The region of metrics over the pixels that a threshold keeps."""
@@ -25,6 +27,7 @@ def score(
     visible: NDArray[np.float32] | None = None,
     confidence: NDArray[np.floating[Any]] | None = None,
     least: float = 0.0,
+    region: Region | None = None,
 ) -> Scores:
     """Score a map without the pixels whose confidence is too low, and its confidence.
 
@@ -39,13 +42,15 @@ def score(
     least
         The lowest confidence to keep. What is left out counts as wrong in metrics of the region
         ``all``; those of ``kept`` are over the rest.
+    region
+        The rectangle to score; by default the whole image.
 
     Returns
     -------
     metrics
         By name; with a threshold also ``D1-kept`` and the like.
     trust
-        The scores of the confidence on the whole map; None without one.
+        The scores of the confidence, with no threshold; None without one.
 
     Examples
     --------
@@ -57,16 +62,32 @@ def score(
     >>> metrics["D1-all"], metrics["D1-kept"], metrics["density-all"]
     (20.0, 0.0, 80.0)
     """
+    if region is not None:
+        check_disparity_map(ground_truth, "ground_truth", disparity.shape)
+        disparity, ground_truth = region.of(disparity), region.of(ground_truth)
+        visible = None if visible is None else region.of(visible)
+        confidence = None if confidence is None else region.of(confidence)
+    metrics = metrics_above(disparity, ground_truth, visible, confidence, least)
     if confidence is None:
-        if least > 0:
-            raise InputError(
-                f"confidence.min: expected a map with a confidence, to leave out what is below "
-                f"{least:g}, got one without; leave out the threshold"
-            )
-        return evaluate(disparity, ground_truth, ground_truth_noc=visible), None
-    trust = evaluate_confidence(disparity, ground_truth, confidence)
-    if least <= 0:
-        return evaluate(disparity, ground_truth, ground_truth_noc=visible), trust
+        return metrics, None
+    return metrics, evaluate_confidence(disparity, ground_truth, confidence)
+
+
+def metrics_above(
+    disparity: NDArray[np.float32],
+    ground_truth: NDArray[np.float32],
+    visible: NDArray[np.float32] | None = None,
+    confidence: NDArray[np.floating[Any]] | None = None,
+    least: float = 0.0,
+) -> dict[str, float]:
+    """Return the metrics of `score` alone; those of the confidence take longer."""
+    if confidence is None and least > 0:
+        raise InputError(
+            f"confidence.min: expected a map with a confidence, to leave out what is below "
+            f"{least:g}, got one without; leave out the threshold"
+        )
+    if confidence is None or least <= 0:
+        return evaluate(disparity, ground_truth, ground_truth_noc=visible)
     keeps = confidence >= least
     sure = np.where(keeps, disparity, np.float32(np.nan))
     metrics = evaluate(sure, ground_truth, ground_truth_noc=visible)
@@ -74,7 +95,7 @@ def score(
     if np.isfinite(judged).any():
         kept = evaluate(sure, judged)
         metrics |= {f"{name.removesuffix('-all')}-{KEPT}": kept[name] for name in kept}
-    return metrics, trust
+    return metrics
 
 
 def mean_scores(

@@ -29,6 +29,8 @@ STEEP = 0.3
 MANY_PIXELS = 1_000_000
 LEVELS = np.arange(256, dtype=np.uint8)
 UNKNOWN = Swatch("unknown", UNKNOWN_COLOUR)
+COLOUR_MAPS = ("viridis", "turbo", "inferno", "plasma", "magma", "cividis", "grey")
+"""Names of the colour maps of disparities, depths and deviations."""
 
 ERROR_STEPS = np.array([0.1875, 0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0], np.float32)
 """Pixels at which the error picture changes colour: KITTI 2015's scale, doubling each time."""
@@ -61,12 +63,15 @@ def rgb_or_grey(image: Image | None, shape: tuple[int, ...]) -> NDArray[np.uint8
 
 
 def colour_disparity(
-    disparity: NDArray[np.float32], low: float | None = None, high: float | None = None
+    disparity: NDArray[np.float32],
+    low: float | None = None,
+    high: float | None = None,
+    colours: str = "viridis",
 ) -> NDArray[np.uint8]:
     """Paint a disparity map: dark violet is far, yellow near, black unknown.
 
     The ends of the scale are by default the map's own 1 % and 99 % quantiles, so that a few
-    outliers do not wash out the rest.
+    outliers do not wash out the rest. `colours` is one of `COLOUR_MAPS`.
     """
     known = np.isfinite(disparity)
     own_low, own_high = disparity_scale(disparity)
@@ -74,7 +79,7 @@ def colour_disparity(
     high = own_high if high is None else high
     span = max(high - low, 1e-6)
     level = np.clip((np.where(known, disparity, low) - low) / span, 0, 1) * 255
-    painted = viridis()[np.rint(level).astype(np.uint8)]
+    painted = colour_map(colours)[np.rint(level).astype(np.uint8)]
     painted[~known] = UNKNOWN_COLOUR
     return painted
 
@@ -90,22 +95,30 @@ def disparity_scale(disparity: NDArray[np.float32]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def disparity_legend(low: float, high: float, title: str = "disparity, px") -> Legend:
+def disparity_legend(
+    low: float, high: float, title: str = "disparity, px", colours: str = "viridis"
+) -> Legend:
     """Return the legend of `colour_disparity` on a scale."""
-    return scale_legend(title, viridis(), low, high, [UNKNOWN])
+    return scale_legend(title, colour_map(colours), low, high, [UNKNOWN])
 
 
 def viridis() -> NDArray[np.uint8]:
     """Return the 256 RGB colours of disparities: perceptually even, colour-blind safe."""
-    return _colour_map(cv2.COLORMAP_VIRIDIS)
+    return colour_map("viridis")
 
 
 def cividis() -> NDArray[np.uint8]:
     """Return the 256 RGB colours of confidence, which cannot be mistaken for disparities."""
-    return _colour_map(cv2.COLORMAP_CIVIDIS)
+    return colour_map("cividis")
 
 
-def _colour_map(number: int) -> NDArray[np.uint8]:
+def colour_map(name: str) -> NDArray[np.uint8]:
+    """Return the 256 RGB colours of a map of `COLOUR_MAPS`."""
+    if name not in COLOUR_MAPS:
+        raise InputError(f"colours: expected one of {', '.join(COLOUR_MAPS)}, got {name[:30]!r}")
+    if name == "grey":
+        return np.repeat(LEVELS[:, None], 3, axis=1)
+    number = getattr(cv2, f"COLORMAP_{name.upper()}")
     colours: NDArray[np.uint8] = cv2.applyColorMap(LEVELS[:, None], number)[:, 0, ::-1]
     return np.ascontiguousarray(colours)
 
@@ -241,4 +254,4 @@ def grey_strength(strength: NDArray[np.float32]) -> NDArray[np.uint8]:
 def strength_legend(strength: NDArray[np.float32]) -> Legend:
     """Return the legend of `grey_strength`."""
     white = max(float(np.quantile(strength, 0.999)), 1e-6)
-    return scale_legend("contour strength", np.repeat(LEVELS[:, None], 3, axis=1), 0, white)
+    return scale_legend("contour strength", colour_map("grey"), 0, white)

@@ -34,6 +34,8 @@ class Scene:
     truth: NDArray[np.float32] | None  # ground truth, if there is any; NaN where unknown
     # ends of the scale of disparities, shared by all frames so that they can be compared
     scale: tuple[float, float]
+    # ends of the scale of depths, in metres, shared in the same way
+    depths: tuple[float, float] = (1.0, 10.0)
 
     def source(self, result: Result, least: float = 0.0) -> Exportable:
         """Return a result, down to a least confidence, with the left image and the calibration."""
@@ -53,6 +55,12 @@ class Frame:
     # recently shown states, shared by the frames of a run: the maps of one take 60 MB at 12
     # megapixels
     drawn: Cache[Result] | None = None
+    iteration: int | None = None  # number of outer iterations, None right after segments changed
+
+    @property
+    def disparity(self) -> NDArray[np.float32]:
+        """The disparity of this state."""
+        return self.result.disparity
 
     @property
     def is_final(self) -> bool:
@@ -86,13 +94,15 @@ class Frame:
 
     def summary(self) -> dict[str, Any]:
         """Return what the page shows about the state."""
-        named = {name: getattr(self, name) for name in ("key", "title", "segments", "energy")}
+        names = ("key", "title", "segments", "energy", "iteration")
+        named = {name: getattr(self, name) for name in names}
         return {**named, "final": self.is_final}
 
 
 def final_frame(key: str, result: Result, title: str = "result") -> Frame:
     """Return the frame of a whole result."""
-    return Frame(key, title, result, result.regions.count, result.energy)
+    done = len(result.inference.iterations)
+    return Frame(key, title, result, result.regions.count, result.energy, iteration=done)
 
 
 def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[Frame]:
@@ -114,8 +124,9 @@ def frames_of_run(run: str, result: Result, snapshots: list[Snapshot]) -> list[F
         if number == len(snapshots) - 1:
             frames.append(final_frame(f"{run}-{number}", result, f"{title}, the result"))
         else:
-            count = snapshot.regions.count
-            frames.append(Frame(f"{run}-{number}", title, result, count, energy, snapshot, drawn))
+            count, done = snapshot.regions.count, None if energy is None else iteration
+            state = count, energy, snapshot, drawn, done
+            frames.append(Frame(f"{run}-{number}", title, result, *state))
     return frames or [final_frame(f"{run}-0", result)]
 
 

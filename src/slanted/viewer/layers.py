@@ -1,16 +1,17 @@
-"""Layers: a frame painted in one of several ways, and cut into tiles."""
+"""Layers: the ways in which a frame is painted, and their legends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.output.legends import Legend
+from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import (
     BOUNDARY_COLOUR,
     boundary_lines,
@@ -28,185 +29,257 @@ from slanted.output.pictures import (
     confidence_legend,
     disparity_legend,
     error_legend,
-    jpeg,
     margins_legend,
     planes_legend,
+    rgb_or_grey,
 )
-from slanted.runtime.opencv import cv2
-from slanted.viewer.cache import Cache
+from slanted.output.pixel_maps import pixel_flags
+from slanted.output.pixel_pictures import (
+    colour_depth,
+    colour_deviation,
+    colour_flags,
+    depth_legend,
+    deviation_legend,
+    deviation_scale,
+    flags_legend,
+    occlusion_legend,
+    paint_occlusion,
+    paint_sky,
+    sky_legend,
+)
+from slanted.viewer.tiles import Layer
 
 if TYPE_CHECKING:
-    from slanted.viewer.frames import Frame, Scene
+    from slanted.result import Result
+    from slanted.viewer.frames import Scene
+    from slanted.viewer.others import Shown
 
-TILE = 512
-"""Pixels along the side of a tile."""
-TEXTURE = 2048
-"""Largest side, in pixels, of a picture that is laid over the mesh."""
-CACHE_BYTES = 600_000_000
-HIDING = "disparity"
-"""The layer that shows only pixels of enough confidence."""
-FASTEST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """A painted frame: a picture, and lines that must not fade when it shrinks."""
-
-    picture: NDArray[np.uint8]  # (H, W, 3)
-    # (H, W) 0 for no line, otherwise 1 + the index of its colour; where lines meet, the larger
-    # number wins
-    lines: NDArray[np.uint8] | None = None
-    palette: NDArray[np.uint8] | None = None  # (K, 3) colours of the lines
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the layer takes."""
-        return self.picture.nbytes + (0 if self.lines is None else self.lines.nbytes)
+Kind = TypeVar("Kind", bound=np.generic)
+HIDING = ("disparity", "depth")
+"""Layers that show only pixels of enough confidence."""
+COLOURED = ("disparity", "depth", "truth", "matched", "deviation")
+"""Layers whose colours can be chosen."""
 
 
-def layer_names(scene: Scene, frame: Frame) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Look:
+    """How a layer is to look."""
+
+    percent: int = 0
+    """The least confidence of pixels that are shown, in percent."""
+    colours: str = "viridis"
+    """One of `slanted.output.pictures.COLOUR_MAPS`."""
+
+    def of(self, name: str) -> Look:
+        """Return the look without what makes no difference to a layer."""
+        plain = Look()
+        return Look(
+            self.percent if name in HIDING else plain.percent,
+            self.colours if name in COLOURED else plain.colours,
+        )
+
+
+def layer_names(scene: Scene, frame: Shown) -> tuple[str, ...]:
     """Return the layers that a frame has, in the order in which the page shows them."""
-    names = ["image", "disparity", "labels", "segments", "planes"]
-    if frame.result.confidence is not None:
-        names.append("confidence")
-    if frame.is_final and np.isfinite(frame.result.margins).any():
-        names.append("margins")
-    if scene.truth is not None:
-        names += ["error", "truth"]
-    return tuple(names)
+    result = frame.result
+    there = {
+        "image": True,
+        "right": scene.right is not None,
+        "disparity": True,
+        "depth": scene.calibration is not None,
+        "error": scene.truth is not None,
+        "truth": scene.truth is not None,
+        "matched": result is not None,
+        "confidence": result is not None and result.confidence is not None,
+        "deviation": result is not None and result.deviation is not None,
+        "occlusion": result is not None,
+        "flags": result is not None,
+        "sky": _has_sky(frame),
+        "segments": result is not None,
+        "labels": result is not None,
+        "planes": result is not None,
+        "margins": result is not None
+        and frame.is_final
+        and bool(np.isfinite(result.margins).any()),
+    }
+    return tuple(name for name in KINDS if there[name])
 
 
-def layer_legend(scene: Scene, frame: Frame, name: str) -> Legend:
+def layer_title(name: str) -> str:
+    """Return the name of a layer on its button."""
+    return KINDS[name].title
+
+
+def layer_legend(scene: Scene, frame: Shown, name: str, look: Look | None = None) -> Legend:
     """Return the legend of a layer."""
-    return KINDS[name].legend(scene, frame)
+    return KINDS[name].legend(scene, frame, look or Look())
 
 
-def paint_layer(scene: Scene, frame: Frame, name: str, percent: int = 0) -> Layer:
-    """Paint a frame at full size; its disparity only where the confidence is at least `percent`."""
-    return _disparity(scene, frame, percent) if name == HIDING else KINDS[name].paint(scene, frame)
+def paint_layer(scene: Scene, frame: Shown, name: str, look: Look | None = None) -> Layer:
+    """Paint a frame at full size."""
+    return KINDS[name].paint(scene, frame, look or Look())
 
 
-def _disparity(scene: Scene, frame: Frame, percent: int = 0) -> Layer:
-    disparity = frame.result.trusted_disparity(frame.least(percent))
-    return Layer(colour_disparity(disparity, *scene.scale))
+def _has_sky(frame: Shown) -> bool:
+    return (
+        frame.result is not None and frame.result.sky is not None and bool(frame.result.sky.any())
+    )
 
 
-def _image(scene: Scene, frame: Frame) -> NDArray[np.uint8]:
-    return scene.source(frame.result).rgb()
+def _trusted(frame: Shown, look: Look) -> NDArray[np.float32]:
+    result = frame.result
+    if result is None or result.confidence is None:
+        return frame.disparity
+    return result.trusted_disparity(min(look.percent, 100) / 100)
 
 
-def _paint_labels(scene: Scene, frame: Frame) -> Layer:
-    lines = label_lines(frame.result.regions, frame.result.labels)
+def _disparity(scene: Scene, frame: Shown, look: Look) -> Layer:
+    return Layer(colour_disparity(_trusted(frame, look), *scene.scale, look.colours))
+
+
+def _depth(scene: Scene, frame: Shown, look: Look) -> Layer:
+    if scene.calibration is None:
+        raise InputError("depth: expected a calibrated pair, got one without; give --calib")
+    depth = scene.calibration.depth(_trusted(frame, look), LEAST_DISPARITY)
+    if frame.result is not None and frame.result.sky is not None:
+        depth[frame.result.sky] = np.inf
+    return Layer(colour_depth(depth, *scene.depths, look.colours))
+
+
+def _image(scene: Scene, frame: Shown) -> NDArray[np.uint8]:
+    return rgb_or_grey(scene.left, frame.disparity.shape)
+
+
+def _labels(scene: Scene, frame: Shown, look: Look) -> Layer:
+    result = _result(frame)
+    lines = label_lines(result.regions, result.labels)
     return Layer(_image(scene, frame) // 2, lines, label_palette())
 
 
-def _paint_segments(scene: Scene, frame: Frame) -> Layer:
-    lines = boundary_lines(frame.result.regions.label_image).astype(np.uint8)
+def _segments(scene: Scene, frame: Shown, look: Look) -> Layer:
+    lines = boundary_lines(_result(frame).regions.label_image).astype(np.uint8)
     return Layer(_image(scene, frame), lines, np.array([BOUNDARY_COLOUR], np.uint8))
 
 
-def _truth(scene: Scene) -> NDArray[np.float32]:
-    if scene.truth is None:
-        raise InputError("truth: expected a frame with ground truth; give --ground-truth")
-    return scene.truth
+def _sky(scene: Scene, frame: Shown, look: Look) -> Layer:
+    return Layer(paint_sky(_image(scene, frame), _known(_result(frame).sky, "sky")))
 
 
-def _confidence(frame: Frame) -> NDArray[np.float32]:
-    if frame.result.confidence is None:
-        raise InputError("confidence: expected a result with a confidence, got one without")
-    return frame.result.confidence
+def _deviation(scene: Scene, frame: Shown, look: Look) -> Layer:
+    deviation = _known(_result(frame).deviation, "deviation")
+    return Layer(colour_deviation(deviation, deviation_scale(deviation), look.colours))
+
+
+def _deviation_legend(scene: Scene, frame: Shown, look: Look) -> Legend:
+    deviation = _known(_result(frame).deviation, "deviation")
+    return deviation_legend(deviation_scale(deviation), look.colours)
+
+
+def _image_legend(scene: Scene, frame: Shown, look: Look) -> Legend:
+    return Legend("left image" if scene.left is not None else "the left image is missing")
+
+
+def _result(frame: Shown) -> Result:
+    if frame.result is None:
+        raise InputError(f"{frame.title}: expected a result, got a disparity map alone")
+    return frame.result
+
+
+def _known(array: NDArray[Kind] | None, name: str) -> NDArray[Kind]:
+    if array is None:
+        raise InputError(f"{name}: expected a frame that has it, got one without")
+    return array
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a layer is painted, and its legend."""
+    """A layer: its name for people, how it is painted, and its legend."""
 
-    paint: Callable[[Scene, Frame], Layer]
-    legend: Callable[[Scene, Frame], Legend]
+    title: str
+    paint: Callable[[Scene, Shown, Look], Layer]
+    legend: Callable[[Scene, Shown, Look], Legend]
 
 
 KINDS = {
-    "image": _Kind(
-        lambda scene, frame: Layer(_image(scene, frame)),
-        lambda scene, frame: Legend(
-            "left image" if scene.left is not None else "the left image is missing"
+    "image": _Kind("left", lambda scene, frame, look: Layer(_image(scene, frame)), _image_legend),
+    "right": _Kind(
+        "right",
+        lambda scene, frame, look: Layer(rgb_or_grey(scene.right, frame.disparity.shape)),
+        lambda scene, frame, look: Legend("right image"),
+    ),
+    "disparity": _Kind(
+        "disparity",
+        _disparity,
+        lambda scene, frame, look: disparity_legend(*scene.scale, colours=look.colours),
+    ),
+    "depth": _Kind(
+        "depth",
+        _depth,
+        lambda scene, frame, look: depth_legend(
+            *scene.depths, look.colours, with_sky=_has_sky(frame)
         ),
     ),
-    HIDING: _Kind(_disparity, lambda scene, frame: disparity_legend(*scene.scale)),
-    "labels": _Kind(_paint_labels, lambda scene, frame: labels_legend()),
-    "segments": _Kind(
-        _paint_segments,
-        lambda scene, frame: Legend("segments", swatches=regions_legend().swatches[:1]),
-    ),
-    "planes": _Kind(
-        lambda scene, frame: Layer(colour_planes(frame.result.regions, frame.result.planes)),
-        lambda scene, frame: planes_legend(),
-    ),
-    "confidence": _Kind(
-        lambda scene, frame: Layer(colour_confidence(_confidence(frame))),
-        lambda scene, frame: confidence_legend(),
-    ),
-    "margins": _Kind(
-        lambda scene, frame: Layer(colour_margins(frame.result.regions, frame.result.margins)),
-        lambda scene, frame: margins_legend(frame.result.margins),
-    ),
     "error": _Kind(
-        lambda scene, frame: Layer(colour_error(frame.result.disparity, _truth(scene))),
-        lambda scene, frame: error_legend(),
+        "error",
+        lambda scene, frame, look: Layer(
+            colour_error(frame.disparity, _known(scene.truth, "truth"))
+        ),
+        lambda scene, frame, look: error_legend(),
     ),
     "truth": _Kind(
-        lambda scene, frame: Layer(colour_disparity(_truth(scene), *scene.scale)),
-        lambda scene, frame: disparity_legend(*scene.scale, title="ground truth, px"),
+        "ground truth",
+        lambda scene, frame, look: Layer(
+            colour_disparity(_known(scene.truth, "truth"), *scene.scale, look.colours)
+        ),
+        lambda scene, frame, look: disparity_legend(*scene.scale, "ground truth, px", look.colours),
+    ),
+    "matched": _Kind(
+        "matches",
+        lambda scene, frame, look: Layer(
+            colour_disparity(_result(frame).matched, *scene.scale, look.colours)
+        ),
+        lambda scene, frame, look: disparity_legend(*scene.scale, "matches, px", look.colours),
+    ),
+    "confidence": _Kind(
+        "confidence",
+        lambda scene, frame, look: Layer(
+            colour_confidence(_known(_result(frame).confidence, "confidence"))
+        ),
+        lambda scene, frame, look: confidence_legend(),
+    ),
+    "deviation": _Kind("deviation", _deviation, _deviation_legend),
+    "occlusion": _Kind(
+        "occlusion",
+        lambda scene, frame, look: Layer(
+            paint_occlusion(_image(scene, frame), pixel_flags(_result(frame)))
+        ),
+        lambda scene, frame, look: occlusion_legend(),
+    ),
+    "flags": _Kind(
+        "validity",
+        lambda scene, frame, look: Layer(colour_flags(pixel_flags(_result(frame)))),
+        lambda scene, frame, look: flags_legend(),
+    ),
+    "sky": _Kind("sky", _sky, lambda scene, frame, look: sky_legend()),
+    "segments": _Kind(
+        "segments",
+        _segments,
+        lambda scene, frame, look: Legend("segments", swatches=regions_legend().swatches[:1]),
+    ),
+    "labels": _Kind("boundaries", _labels, lambda scene, frame, look: labels_legend()),
+    "planes": _Kind(
+        "planes",
+        lambda scene, frame, look: Layer(
+            colour_planes(_result(frame).regions, _result(frame).planes)
+        ),
+        lambda scene, frame, look: planes_legend(),
+    ),
+    "margins": _Kind(
+        "margins",
+        lambda scene, frame, look: Layer(
+            colour_margins(_result(frame).regions, _result(frame).margins)
+        ),
+        lambda scene, frame, look: margins_legend(_result(frame).margins),
     ),
 }
-"""All layers by name."""
-
-
-def cut_tile(layer: Layer, level: int, column: int, row: int) -> bytes | None:
-    """Return a tile as PNG, or None if it lies beyond the picture's border.
-
-    Level 0 is full size, and each further level halves it; `column` and `row` count the tiles of a
-    level.
-    """
-    side = TILE << level
-    window = np.s_[row * side : (row + 1) * side, column * side : (column + 1) * side]
-    height, width = layer.picture[window].shape[:2]
-    if not height or not width:
-        return None
-    # Round up, so that a border of less than a pixel is not lost.
-    size = (-(-width >> level), -(-height >> level))
-    lines = None if layer.lines is None else layer.lines[window]
-    small = _shrunk(Layer(layer.picture[window], lines, layer.palette), size)
-    return bytes(cv2.imencode(".png", small[:, :, ::-1], FASTEST)[1])
-
-
-def texture(layer: Layer) -> bytes:
-    """Return a whole layer as JPEG, small enough for a graphics card."""
-    height, width = layer.picture.shape[:2]
-    factor = min(1.0, TEXTURE / max(height, width))
-    size = (max(1, round(width * factor)), max(1, round(height * factor)))
-    return jpeg(_shrunk(layer, size), TEXTURE, 92)
-
-
-def _shrunk(layer: Layer, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return a layer at another size; its lines keep their width on the screen."""
-    height, width = layer.picture.shape[:2]
-    factor = max(1, round(width / size[0]), round(height / size[1]))
-    picture = layer.picture
-    if factor > 1:
-        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-    if layer.lines is None or layer.palette is None:
-        return picture
-    lines = layer.lines
-    if factor > 1:
-        # A small pixel takes the largest number of the pixels that it replaces.
-        lines = cv2.dilate(lines, np.ones((factor, factor), np.uint8), anchor=(0, 0))
-        lines = cv2.resize(lines, size, interpolation=cv2.INTER_NEAREST)
-    painted: NDArray[np.uint8] = picture.copy()
-    painted[lines > 0] = layer.palette[lines[lines > 0] - 1]
-    return painted
-
-
-def layer_cache(most_bytes: int = CACHE_BYTES) -> Cache[Layer]:
-    """Return a cache for painted layers."""
-    return Cache(most_bytes, lambda layer: layer.nbytes)
+"""All layers by name, in the order in which they are shown."""

@@ -19,7 +19,8 @@ from slanted.regions.edges import edge_numbers
 if TYPE_CHECKING:
     from slanted.regions import Regions
     from slanted.result import Result
-    from slanted.viewer.frames import Frame, Scene
+    from slanted.viewer.frames import Scene
+    from slanted.viewer.others import Shown
 
 NAMES = {
     BoundaryLabel.COPLANAR: "coplanar",
@@ -30,26 +31,32 @@ NAMES = {
 """Names of boundary labels as seen from the first segment."""
 
 
-def describe_pixel(scene: Scene, frame: Frame, u: int, v: int) -> dict[str, Any]:
+def describe_pixel(scene: Scene, frame: Shown, u: int, v: int) -> dict[str, Any]:
     """Return what is known about a pixel, for JSON; an InputError if it is not in the image."""
-    result = frame.result
-    height, width = result.disparity.shape
+    height, width = frame.disparity.shape
     if not (0 <= u < width and 0 <= v < height):
         raise InputError(f"pixel: expected one inside {width}×{height}, got ({u}, {v})")
-    segment = int(result.regions.label_image[v, u])
-    disparity = float(result.disparity[v, u])
-    is_sky = result.sky is not None and bool(result.sky[v, u])
-    return {
+    disparity = float(frame.disparity[v, u])
+    plain = {
         "u": u,
         "v": v,
-        "disparity": disparity,
+        "disparity": _number(disparity),
+        "depth": _depth(scene, disparity),
+        "truth": None if scene.truth is None else _number(scene.truth[v, u]),
+    }
+    result = frame.result
+    if result is None:
+        return plain
+    segment = int(result.regions.label_image[v, u])
+    is_sky = result.sky is not None and bool(result.sky[v, u])
+    return {
+        **plain,
         "matched": _number(result.matched[v, u]),
-        "depth": None if is_sky else _depth(scene, disparity),
+        "depth": None if is_sky else plain["depth"],
         "occluded": bool(result.occluded[v, u]),
         "confidence": None if result.confidence is None else float(result.confidence[v, u]),
         "deviation": None if result.deviation is None else float(result.deviation[v, u]),
         "flags": PixelFlag(int(flags_of_rows(result, slice(v, v + 1))[0, u])).words(),
-        "truth": None if scene.truth is None else _number(scene.truth[v, u]),
         **describe_segment(result, segment, is_final=frame.is_final),
     }
 

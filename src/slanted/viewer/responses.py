@@ -24,7 +24,10 @@ TYPES = {
 }
 ASSETS = (
     *("style.css", "icon.svg", "main.js", "api.js", "picture.js", "space.js", "panel.js"),
-    *("live.css", "live.js"),
+    *("picture.css", "theme.js", "troubles.js", "chart.js", "marks.js", "hands.js", "sliders.js"),
+    *("measure.js", "compare.js", "screenshot.js", "keys.js", "study.js"),
+    *("space_marks.js", "space_materials.js", "space_tools.js", "compass.js", "strip.js"),
+    *("space.css", "strip.css", "live.css", "live.js"),
     *("vendor/three/three.module.min.js", "vendor/three/three.core.min.js"),
     "vendor/three/OrbitControls.js",
 )

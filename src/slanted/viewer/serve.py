@@ -13,6 +13,7 @@ from slanted.errors import InputError
 if TYPE_CHECKING:
     from slanted.viewer.access import Keys
     from slanted.viewer.session import Session
+    from slanted.viewer.strip import Strip
 
 FIRST_PORT = 8650
 PORTS_TRIED = 20
@@ -70,14 +71,15 @@ def make_server(
     host: str,
     keys: Keys | None,
     others: Iterable[str] = (),
+    strip: Strip | None = None,
 ) -> Any:
     """Return a uvicorn server for a session; ``run(sockets=[listening])`` starts it.
 
-    No token is asked for if `keys` is None.
+    No token is asked for if `keys` is None. With a `strip`, the page can show its other pairs.
     """
     from slanted.viewer.app import make_app
 
-    return guarded_server(make_app(session), listening, host, keys, others)
+    return guarded_server(make_app(session, strip), listening, host, keys, others)
 
 
 def guarded_server(
@@ -121,6 +123,7 @@ def serve(
     host: str = "127.0.0.1",
     others: Iterable[str] = (),
     announce: Callable[[str, str], None] = lambda address, opened: None,
+    strip: Strip | None = None,
 ) -> None:
     """Serve a session until interrupted.
 
@@ -130,13 +133,15 @@ def serve(
     """
     port = listening.getsockname()[1]
     try:
-        server = make_server(session, listening, host, keys, others)
+        server = make_server(session, listening, host, keys, others, strip)
         token, once = ("", "") if keys is None else (keys.token, keys.make_single_use())
         announce(address_of(host, port, token), address_of(host, port, once))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     finally:
         session.close()
+        if strip is not None:
+            strip.close()
 
 
 def missing_package() -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,24 @@ import numpy as np
 
 from slanted.errors import InputError, SlantedError
 from slanted.output.export import export, export_names
-from slanted.output.pictures import disparity_scale
-from slanted.settings import leaves
+from slanted.output.mesh import LEAST_DISPARITY
+from slanted.output.pictures import COLOUR_MAPS, disparity_scale
+from slanted.output.pixel_pictures import depth_scale
+from slanted.viewer.answers import energy_course
 from slanted.viewer.cache import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
 from slanted.viewer.geometry import MOST_TRIANGLES, cameras_data, pack_cloud, pack_mesh
 from slanted.viewer.jobs import Jobs
 from slanted.viewer.layers import (
-    HIDING,
-    TILE,
-    Layer,
-    layer_cache,
+    Look,
     layer_legend,
     layer_names,
+    layer_title,
     paint_layer,
 )
+from slanted.viewer.others import Others
+from slanted.viewer.sliders import OF_SEGMENTS, slider_data, slider_ranges
+from slanted.viewer.tiles import TILE, Layer, layer_cache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,20 +37,8 @@ if TYPE_CHECKING:
     from slanted.inference.outcome import Snapshot
     from slanted.result import Result
     from slanted.result_folder import ResultFolder
-    from slanted.settings import Leaf
+    from slanted.viewer.others import Shown
 
-WEIGHTS = ("seg", "bdy1", "bdy2", "jct", "crs", "col", "vis", "pho")
-SLIDERS: tuple[tuple[str, str, float, float, int], ...] = (
-    ("segmentation.count", "segments", 10, 4000, 2),
-    ("inference.iterations", "first iterations", 0, 10, 1),
-    ("refinement.rounds", "refinement rounds", 0, 6, 1),
-    ("refinement.iterations", "iterations a round", 0, 6, 1),
-    *((f"model.weights.{name}", name, 0, 200, 3) for name in WEIGHTS),
-)
-"""Settings that the page can change: path, name, lowest and highest value of the slider, and the
-power by which small values get more of its length."""
-OF_SEGMENTS = ("segmentation.count", "refinement.rounds", "refinement.iterations")
-"""Settings that have no effect on a run with given segments, which it keeps."""
 PACKED_BYTES = 150_000_000
 """Memory for clouds and meshes; a mesh of 600,000 triangles takes about 17 MB."""
 
@@ -64,6 +55,7 @@ class Session:
 
     All methods may be called from any thread. The keys of frames start with a `prefix`, random by
     default, because browsers keep pictures by address and the next result often has the same port.
+    `compared` is a result or a disparity map to compare with, after its title.
     """
 
     def __init__(
@@ -72,19 +64,30 @@ class Session:
         truth: NDArray[np.float32] | None = None,
         snapshots: list[Snapshot] | None = None,
         prefix: str | None = None,
+        compared: tuple[str, Result | NDArray[np.float32]] | None = None,
     ) -> None:
         result = opened.result
-        scale = disparity_scale(result.disparity if truth is None else truth)
-        self.scene = Scene(opened.name, opened.left, opened.right, opened.calibration, truth, scale)
+        shown = result.disparity if truth is None else truth
+        cameras = opened.calibration
+        depths = (
+            (1.0, 10.0)
+            if cameras is None
+            else depth_scale(cameras.depth(result.disparity, LEAST_DISPARITY))
+        )
+        views = opened.left, opened.right
+        self.scene = Scene(opened.name, *views, cameras, truth, disparity_scale(shown), depths)
         self._prefix = secrets.token_hex(6) + "-" if prefix is None else prefix
         frames = frames_of_run(self._run_key(0), result, snapshots or [])
+        left, right = views
+        pair = None if left is None or right is None else (left, right)
+        self._others = Others(self._prefix, compared, pair, result.searched)
         self._layers = layer_cache()
         self._packed: Cache[bytes] = Cache(PACKED_BYTES, len)
         self._frames = {frame.key: frame for frame in frames}
         self._settings = result.settings
         inputs = opened.record.get("inputs")
         self._keeps_segments = isinstance(inputs, dict) and bool(inputs.get("segments"))
-        self._ranges = _ranges(result, OF_SEGMENTS if self._keeps_segments else ())
+        self._ranges = slider_ranges(result, OF_SEGMENTS if self._keeps_segments else ())
         self._lock = Lock()
         self._serial = 0
         self._jobs = Jobs(self._finished, self._changed)
@@ -111,9 +114,13 @@ class Session:
             "frames": [frame.summary() for frame in frames],
             "job": asdict(self._jobs.state),
             "why_no_run": self._why_no_run(),
-            "sliders": self._sliders(last),
+            "sliders": slider_data(self._settings, last, self._ranges),
             "exports": export_names(calibrated=calibrated),
             "least": round(100 * self._settings.confidence.min),
+            "has_truth": self.scene.truth is not None,
+            "energy": energy_course(frames[-1].final),
+            "others": self._others.titles(),
+            "colours": COLOUR_MAPS,
         }
 
     def frame(self, key: str) -> Frame:
@@ -124,26 +131,38 @@ class Session:
             raise NotThereError(key)
         return frame
 
-    def describe_frame(self, key: str) -> dict[str, Any]:
+    def shown(self, key: str) -> Shown:
+        """Return a frame, or what it is compared with; a NotThereError if there is none."""
+        return self._others.frame(key) or self.frame(key)
+
+    def other(self, name: str) -> Shown:
+        """Return what the result is compared with; SGBM takes a while the first time."""
+        found = self._others.open(name)
+        if found is None:
+            raise NotThereError(name)
+        return found
+
+    def describe_frame(self, key: str, colours: str = COLOUR_MAPS[0]) -> dict[str, Any]:
         """Return the summary of a frame, and its layers with their legends."""
-        frame = self.frame(key)
+        frame, look = self.shown(key), Look(0, colours)
         layers = [
-            {"name": name, "legend": layer_legend(self.scene, frame, name).as_data()}
+            {
+                "name": name,
+                "title": layer_title(name),
+                "legend": layer_legend(self.scene, frame, name, look).as_data(),
+            }
             for name in layer_names(self.scene, frame)
         ]
         return {**frame.summary(), "layers": layers}
 
-    def layer(self, key: str, name: str, percent: int = 0) -> Layer:
-        """Return a layer of a frame; a NotThereError if there is none.
-
-        The disparity is shown where the confidence is at least `percent`.
-        """
-        frame = self.frame(key)
+    def layer(self, key: str, name: str, look: Look | None = None) -> Layer:
+        """Return a layer of a frame; a NotThereError if there is none."""
+        frame = self.shown(key)
         if name not in layer_names(self.scene, frame):
             raise NotThereError(name)
-        percent = percent if name == HIDING else 0
-        made = f"{name} {percent}"
-        return self._layers.get(key, made, lambda: paint_layer(self.scene, frame, name, percent))
+        how = (look or Look()).of(name)
+        made = f"{name} {how.percent} {how.colours}"
+        return self._layers.get(key, made, lambda: paint_layer(self.scene, frame, name, how))
 
     def packed(self, key: str, kind: str, most: int, percent: int = 0) -> bytes:
         """Return a frame's ``cloud`` or ``mesh`` of at most `most` points or triangles.
@@ -216,8 +235,9 @@ class Session:
         with self._lock:
             self._frames = {frame.key: frame for frame in frames}
             self._settings = result.settings
+        keys = {frame.key for frame in frames} | self._others.keys()
         for cache in (self._layers, self._packed):
-            cache.keep_only({frame.key for frame in frames})
+            cache.keep_only(keys)
 
     def _changed(self) -> None:
         with self._lock:
@@ -230,42 +250,3 @@ class Session:
                 "it as slanted view LEFT RIGHT"
             )
         return ""
-
-    def _sliders(self, result: Result) -> list[dict[str, Any]]:
-        values = {leaf.path: leaf for leaf in leaves(self._settings)}
-        return [
-            {
-                "path": path,
-                "name": name,
-                "low": self._ranges[path][0],
-                "high": self._ranges[path][1],
-                "power": power,
-                "whole": values[path].setting.kind is int,
-                "value": _value(values[path], result),
-                "doc": values[path].setting.doc,
-            }
-            for path, name, _, _, power in SLIDERS
-            if path in self._ranges
-        ]
-
-
-def _value(leaf: Leaf, result: Result) -> Any:
-    from slanted.segmentation import automatic_count
-
-    if leaf.value is None:  # only the number of segments can be None
-        return automatic_count(round(result.disparity.size * result.finer**2))
-    return leaf.value
-
-
-def _ranges(result: Result, without: Collection[str]) -> dict[str, tuple[float, float]]:
-    """Return the ends of each slider, wide enough for the settings of the result."""
-    values = {
-        leaf.path: _value(leaf, result)
-        for leaf in leaves(result.settings)
-        if leaf.path in {path for path, *_ in SLIDERS}
-    }
-    return {
-        path: (min(low, values[path]), max(high, 2 * values[path]))
-        for path, _, low, high, _ in SLIDERS
-        if path not in without
-    }

@@ -43,22 +43,60 @@ function post(path, body) {
   return answer(path, { method: "POST", headers, body: JSON.stringify(body) }, asJson);
 }
 
-const frame = (key) => `/api/frames/${key}`;
+// Of a batch, the server shows one pair at the root and all of them below /pairs. What is asked of
+// a frame goes to the pair that the frame is of, even if another one has been chosen since.
+let pair = "";
+const DEFAULT = "viridis"; // the colour map
+const homes = new Map();
+const runOf = (key) => key.split("-")[0];
+const frame = (key) => `${homes.get(runOf(key)) ?? ""}/api/frames/${key}`;
 
-export const state = () => answer("/api/state", {}, asJson);
-export const describe = (key) => answer(frame(key), {}, asJson);
+export function usePair(number) {
+  pair = `/pairs/${number}`;
+}
+
+export async function state() {
+  const asked = pair;
+  const found = await answer(`${asked}/api/state`, {}, asJson);
+  if (asked !== pair) throw new DOMException("another pair was chosen", "AbortError");
+  for (const { key } of found.frames) homes.set(runOf(key), asked);
+  return found;
+}
+
+export const pairs = () => answer("/api/pairs", {}, asJson);
+export const thumbnailAddress = (key, kind, number) => `/api/thumbnails/${key}/${kind}/${number}`;
+export const scales = () => answer("/api/scales", {}, asJson);
+export const valueMap = (key, name) => answer(`${frame(key)}/maps/${name}`, {}, asBlob);
+export const describe = (key, colours = DEFAULT) => answer(`${frame(key)}?colours=${colours}`, {}, asJson);
+export const other = (name, colours = DEFAULT) =>
+  answer(`${pair}/api/others/${name}?colours=${colours}`, {}, asJson);
 export const pixel = (key, u, v) => answer(`${frame(key)}/pixels/${u}/${v}`, {}, asJson);
-export const run = (changes) => post("/api/run?replace=true", changes);
-export const cancel = (number) => post(`/api/cancel?run=${number}`, {});
+export const run = (changes) => post(`${pair}/api/run?replace=true`, changes);
+export const cancel = (number) => post(`${pair}/api/cancel?run=${number}`, {});
 
 // `least` is the confidence, in percent, below which pixels are hidden.
 const above = (least) => `confidence=${least}`;
-const ofLayer = (layer, least) => (layer === "disparity" && least ? `?${above(least)}` : "");
-export const texture = (key, layer, least) =>
-  answer(`${frame(key)}/textures/${layer}${ofLayer(layer, least)}`, {}, asBlob);
+// Which layers depend on it, and on the chosen colours.
+const HIDING = ["disparity", "depth"];
+const COLOURED = ["disparity", "depth", "truth", "matched", "deviation"];
+function ofLayer(layer, least, colours) {
+  const wanted = [];
+  if (HIDING.includes(layer) && least) wanted.push(above(least));
+  if (COLOURED.includes(layer) && colours !== DEFAULT) wanted.push(`colours=${colours}`);
+  return wanted.length ? `?${wanted.join("&")}` : "";
+}
+
+export const texture = (key, layer, least, colours = DEFAULT) =>
+  answer(`${frame(key)}/textures/${layer}${ofLayer(layer, least, colours)}`, {}, asBlob);
+export const metrics = (key, least, region = null) => {
+  const part = region ? `&region=${region.join(",")}` : "";
+  return answer(`${frame(key)}/metrics?${above(least)}${part}`, {}, asJson);
+};
+export const profile = (key, [start, end]) =>
+  answer(`${frame(key)}/profile?from=${start.join(",")}&to=${end.join(",")}`, {}, asJson);
 export const exportAddress = (key, name, least) => `${frame(key)}/exports/${name}?${above(least)}`;
-export const tileAddress = (key, layer, level, column, row, least) =>
-  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}${ofLayer(layer, least)}`;
+export const tileAddress = (key, layer, level, column, row, least, colours = DEFAULT) =>
+  `${frame(key)}/tiles/${layer}/${level}/${column}/${row}${ofLayer(layer, least, colours)}`;
 
 // A mesh: numbers of vertices and triangles, positions, texture coordinates, triangles.
 export async function mesh(key, triangles, least, signal) {

@@ -19,7 +19,7 @@ const space = makeSpace();
 function makeSpace() {
   try {
     const view = new SpaceView(byId("space"), { onPick: () => {} });
-    view.setShown({ mesh: false, cloud: true, plain: false });
+    view.setShown({ mesh: false, cloud: true, paint: "image" });
     view.controls.listenToKeyEvents(byId("space"));
     return view;
   } catch (error) {

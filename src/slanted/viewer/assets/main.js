@@ -1,9 +1,16 @@
 // Connects the parts: what is shown follows the server's state and the user's input.
 
 import * as api from "./api.js";
+import { Hands } from "./hands.js";
+import { KEYS, listenToKeys, showHelp } from "./keys.js";
 import { PictureView } from "./picture.js";
-import { Sliders, make, showFact, showJob, showLegend, showSteps } from "./panel.js";
+import { make, showEnergy, showFact, showJob, showLegend, showSteps } from "./panel.js";
+import { Sliders } from "./sliders.js";
 import { SpaceView } from "./space.js";
+import { SPACE_KEYS, SpaceTools } from "./space_tools.js";
+import { STRIP_KEYS, Strip } from "./strip.js";
+import { Study } from "./study.js";
+import { complain, guarded, trouble } from "./troubles.js";
 
 const POLL_RUNNING = 250;
 const POLL_IDLE = 1500;
@@ -26,10 +33,15 @@ let loading = new AbortController();
 let isLoading = false;
 let least = 0; // the confidence, in percent, below which pixels are hidden
 let shown = null; // the last frame that was loaded completely, in 3D as well
+let colours = "viridis";
+let otherFact = null; // what the compared map has at the pixel, with its title
 
 const sliders = new Sliders(byId("sliders"), byId("weights"), letGo, enter);
-const picture = new PictureView(byId("picture"), { onPoint: point, onPick: pick });
+const picture = new PictureView(byId("picture"));
+const hands = new Hands(picture, { onPoint: point, onPick: pick });
 const space = makeSpace();
+const tools = space && new SpaceTools(space, { onPick: pick, say: trouble });
+const strip = new Strip({ onChoose: showPair });
 
 function makeSpace() {
   try {
@@ -38,28 +50,6 @@ function makeSpace() {
     byId("counts").textContent = `3D needs WebGL, which this browser does not have (${error.message})`;
     return null;
   }
-}
-
-// Error messages by the action that failed: a message stays until that action succeeds.
-const troubles = new Map();
-
-function trouble(source, text) {
-  if (text) troubles.set(source, text);
-  else troubles.delete(source);
-  byId("trouble").hidden = !troubles.size;
-  byId("trouble").textContent = [...new Set(troubles.values())].join(" ");
-}
-
-function complain(source, error) {
-  if (error.name === "AbortError") return;
-  // Another tab's run replaced the frame: the next request for the state brings the new one.
-  if (error instanceof api.Refused && error.status === 404) return;
-  if (error instanceof api.Lost) {
-    trouble("server", error.message);
-    return;
-  }
-  if (!(error instanceof api.Refused)) console.error(error);
-  trouble(source, error.message);
 }
 
 async function showFrame(key) {
@@ -79,22 +69,27 @@ async function showFrame(key) {
 }
 
 async function loadFrame(key, signal) {
-  const found = await api.describe(key);
+  const found = await api.describe(key, colours);
   if (signal.aborted) return;
   frame = found;
   showLayers();
   showSteps(state.frames, key);
-  picture.show(key, layer, state, least);
+  showEnergy(state.energy, frame);
+  showPicture();
+  study.measure();
+  study.drawProfile();
   if (pinned) await tell(pinned);
   if (!space) return;
   const [draft] = await Promise.all([api.mesh(key, DRAFT_TRIANGLES, least, signal), showTexture()]);
   if (signal.aborted) return;
   space.setDraft(draft);
   showIn3D();
+  tools.show(frame, state);
   const whole = await api.mesh(key, state.most_triangles, least, signal);
   if (signal.aborted) return;
   space.setMesh(whole);
   await showCloud();
+  tools.renew();
   if (signal.aborted) return;
   byId("space-pane").dataset.key = key;
   byId("space-pane").dataset.least = least;
@@ -130,7 +125,7 @@ async function showTexture() {
   painting += 1;
   const mine = painting;
   const { key } = frame;
-  const blob = await api.texture(key, painted, least);
+  const blob = await api.texture(key, painted, least, colours);
   const bitmap = await createImageBitmap(blob, { imageOrientation: "flipY", colorSpaceConversion: "none" });
   // The newest requested texture wins, in whatever order responses arrive.
   if (mine === painting) space.setTexture(bitmap, `${key}/${painted}`);
@@ -138,19 +133,19 @@ async function showTexture() {
 }
 
 function showIn3D() {
-  const plain = byId("colouring").value === "shape";
-  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, plain });
+  const paint = byId("colouring").value;
+  space?.setShown({ mesh: byId("show-mesh").checked, cloud: byId("show-cloud").checked, paint });
+  tools?.renew();
 }
 
 function showLayers() {
   const names = frame.layers.map(({ name }) => name);
   if (!names.includes(layer)) layer = "disparity";
-  byId("layers").replaceChildren(...names.map((name, k) => {
-    const attributes = { type: "button", role: "tab", "aria-selected": name === layer, title: `key ${k + 1}` };
-    const button = make("button", name, { ...attributes, "data-layer": name });
-    button.addEventListener("click", () => choose(name));
-    return button;
-  }));
+  const hadFocus = byId("layers").contains(document.activeElement);
+  byId("layers").replaceChildren(...frame.layers.map(({ name, title }, k) => layerButton(name, title, k)));
+  const chosen = byId("layers").querySelector("[aria-selected=true]");
+  chosen.scrollIntoView({ block: "nearest", inline: "nearest" });
+  if (hadFocus) chosen.focus();
   const labels = frame.layers.find(({ name }) => name === "labels").legend.swatches;
   picture.labelColours = labels.map(([, colour]) => colour);
   if (space) space.labelColours = picture.labelColours;
@@ -159,10 +154,29 @@ function showLayers() {
   showExport();
 }
 
+// One stop of the Tab key for all layers; arrow keys go through them.
+function layerButton(name, title, k) {
+  const isChosen = name === layer;
+  const button = make("button", title, {
+    type: "button", role: "tab", "aria-selected": isChosen, tabindex: isChosen ? 0 : -1, "data-layer": name,
+    ...(k < 9 ? { title: `key ${k + 1}` } : {}),
+  });
+  button.addEventListener("click", () => choose(name));
+  return button;
+}
+
+function showPicture() {
+  picture.show(frame.key, layer, state, least, colours);
+  byId("picture").setAttribute("aria-label", `The layer ${layerTitle()}; arrow keys move a cursor`);
+  study.name();
+}
+
+const layerTitle = () => frame.layers.find(({ name }) => name === layer).title;
+
 async function choose(name) {
   layer = name;
   showLayers();
-  picture.show(frame.key, layer, state, least);
+  showPicture();
   if (byId("colouring").value === "layer") await guarded(renew(showTexture))();
 }
 
@@ -181,6 +195,18 @@ function showExport() {
   byId("export").href = api.exportAddress(frame.key, menu.value, least);
 }
 
+// Another pair of the batch. What is shown stays until the first part of the other one is here.
+function showPair(number) {
+  api.usePair(number);
+  loading.abort();
+  isLoading = false;
+  pinned = null;
+  forget();
+  sliders.reset();
+  if (state) state = { ...state, serial: -1 };
+  pollIn(0);
+}
+
 // Under the cursor: the newest request wins, in whatever order responses arrive.
 function point(pixel) {
   if (pinned) return;
@@ -189,6 +215,7 @@ function point(pixel) {
 }
 
 function pick(pixel) {
+  if (tools?.takes(pixel)) return; // as an end of a measured distance
   pinned = pixel;
   if (pixel) guarded(tell)(pixel);
   else forget();
@@ -196,7 +223,7 @@ function pick(pixel) {
 
 function forget() {
   asked += 1;
-  fact = null;
+  fact = otherFact = null;
   showFact(null);
   picture.highlight([], null);
   highlightIn3D(HOVER_REST);
@@ -205,11 +232,14 @@ function forget() {
 async function tell([u, v]) {
   asked += 1;
   const mine = asked;
-  const found = await api.pixel(frame.key, u, v);
+  const { other } = study.comparison;
+  const [found, there] = await Promise.all(
+    [frame, ...(other ? [other] : [])].map(({ key }) => api.pixel(key, u, v)));
   if (mine !== asked) return;
   fact = found;
-  showFact(fact, state, picture.labelColours, Boolean(pinned));
-  picture.highlight(fact.outline, pinned);
+  otherFact = there ? { title: other.title, fact: there } : null;
+  showFact(fact, state, picture.labelColours, Boolean(pinned), otherFact);
+  picture.highlight(fact.outline, pinned, fact.disparity);
   highlightIn3D(pinned ? 0 : HOVER_REST);
 }
 
@@ -222,6 +252,7 @@ function highlightIn3D(milliseconds) {
 // Panes are placed beside or above each other, whichever shows the picture larger.
 function arrange() {
   if (!state) return;
+  byId("picture-pane").style.setProperty("--aspect", `${state.width} / ${state.height}`);
   const main = document.querySelector("main");
   const side = document.querySelector("aside");
   const beside = side.offsetTop < main.offsetTop + 10;
@@ -245,6 +276,7 @@ async function update() {
     arrange();
     space?.setCameras(state.cameras, state.width, state.height);
     sliders.show(state.sliders);
+    study.offer(state);
     showJob(state.job, state.why_no_run);
   }
   const keys = state.frames.map(({ key }) => key);
@@ -254,7 +286,10 @@ async function update() {
   if (!frame || isGone) {
     await showFrame(keys.at(-1));
   } else {
-    if (isNew) showSteps(state.frames, frame.key);
+    if (isNew) {
+      showSteps(state.frames, frame.key);
+      showEnergy(state.energy, frame);
+    }
     // What did not load completely, as when the server was slow, is requested again.
     if (shown !== frame.key && !isLoading) await showFrame(frame.key);
   }
@@ -275,18 +310,6 @@ function pollIn(milliseconds) {
   timer = setTimeout(poll, milliseconds);
 }
 
-// An action may fail, because the server may be gone; the page reports it and continues.
-function guarded(action) {
-  return async (...values) => {
-    try {
-      await action(...values);
-      trouble(action, "");
-    } catch (error) {
-      complain(action, error);
-    }
-  };
-}
-
 // If a part of the frame does not load, the frame counts as not shown.
 function renew(part) {
   return async () => {
@@ -305,8 +328,13 @@ const stepTo = guarded(async (place) => {
 });
 
 byId("step").addEventListener("input", (event) => stepTo(Number(event.target.value)));
-byId("step-back").addEventListener("click", () => stepTo(Number(byId("step").value) - 1));
-byId("step-on").addEventListener("click", () => stepTo(Number(byId("step").value) + 1));
+// The slider moves at once, so that a second step starts where the first one leads.
+function step(places) {
+  byId("step").value = Number(byId("step").value) + places;
+  stepTo(Number(byId("step").value));
+}
+byId("step-back").addEventListener("click", () => step(-1));
+byId("step-on").addEventListener("click", () => step(1));
 const run = guarded(async () => {
   state = { ...(await api.run(sliders.changes())), serial: -1 };
   showJob(state.job, state.why_no_run);
@@ -352,20 +380,42 @@ byId("colouring").addEventListener("change", guarded(async () => {
   showIn3D();
   await renew(showTexture)();
 }));
-byId("turned").addEventListener("click", () => space?.turned());
-byId("camera").addEventListener("click", () => space?.asCamera());
 byId("export-name").addEventListener("change", showExport);
-document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input[type=number], select")) return;
-  if (event.ctrlKey || event.altKey || event.metaKey) return; // those are the browser's own
-  if (event.key === "Escape") {
-    pinned = null;
-    forget();
-  }
-  const number = Number(event.key);
-  if (frame && number >= 1 && number <= frame.layers.length) choose(frame.layers[number - 1].name);
+
+const study = new Study({
+  picture,
+  hands,
+  now: () => ({ state, frame, layer, least, colours, pinned, fact, otherFact }),
+  choose,
+  forget: () => { pinned = null; forget(); },
+  retell: () => { if (pinned) guarded(tell)(pinned); },
+});
+byId("colours").addEventListener("change", guarded(async (event) => {
+  colours = study.comparison.colours = event.target.value;
+  frame = { ...frame, ...(await api.describe(frame.key, colours)) };
+  showLayers();
+  showPicture();
+  if (byId("colouring").value === "layer") await renew(showTexture)();
+}));
+const help = () => showHelp([
+  ["Picture and panel", KEYS], ["3D, when it has the focus", SPACE_KEYS], ["Pairs of a batch", STRIP_KEYS],
+]);
+byId("help-open").addEventListener("click", help);
+byId("help-close").addEventListener("click", () => byId("help").close());
+byId("theme").addEventListener("click", () => window.toggleTheme());
+listenToKeys({
+  ...study.keys(),
+  layer: (number) => { if (frame && number <= frame.layers.length) choose(frame.layers[number - 1].name); },
+  ",": () => step(-1),
+  ".": () => step(1),
+  "t": () => window.toggleTheme(),
+  "?": help,
 });
 
-window.addEventListener("resize", arrange);
+window.addEventListener("resize", () => {
+  arrange();
+  if (frame) showEnergy(state.energy, frame);
+  study.profile.draw();
+});
 
-poll();
+strip.start().catch((error) => complain("strip", error)).then(poll);

@@ -1,4 +1,6 @@
-// The side panel: what is under the cursor, the iterations, the sliders and the run under way.
+// The side panel: legends, what is under the cursor, the iterations and the run under way.
+
+import { drawChart } from "./chart.js";
 
 const MOST_NEIGHBOURS = 7;
 const byId = (id) => document.getElementById(id);
@@ -16,6 +18,16 @@ export function swatch(colour, ...texts) {
   square.style.background = colour;
   line.append(square, ...texts.map((text) => make("span", text)));
   return line;
+}
+
+// Where the bar is short, numbers that would cover the one before are left out.
+function thinOut(ticks) {
+  let free = -Infinity;
+  for (const tick of ticks) {
+    const { left, right } = tick.getBoundingClientRect();
+    tick.hidden = left < free;
+    if (!tick.hidden) free = right + 3;
+  }
 }
 
 // Legends are the same as in the pictures on disk.
@@ -36,11 +48,12 @@ export function showLegend(box, { title, bar, ticks, swatches }) {
       holder.append(tick);
     }
     box.append(holder);
+    thinOut([...holder.querySelectorAll("span")]);
   }
   for (const [name, colour] of swatches) box.append(swatch(colour, name));
 }
 
-const number = (value, digits) => value === null || value === undefined
+export const number = (value, digits) => value === null || value === undefined
   ? "unknown"
   : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
@@ -83,91 +96,48 @@ function rows(fact, state) {
   return found;
 }
 
-export function showFact(fact, state, labelColours, isPinned) {
+// What the compared map has at the same pixel, and how far it is from the result.
+function otherRows(fact, other, state) {
+  if (!other) return [];
+  const { title, fact: there } = other;
+  const found = [[title, there.disparity === null ? "unknown" : `${number(there.disparity, 3)} px`,
+    "other-disparity", there.disparity]];
+  if (state.calibrated) {
+    const depth = there.depth === null ? "none" : `${number(there.depth, 3)} m`;
+    found.push(["its depth", depth, "other-depth", there.depth]);
+  }
+  if (there.disparity !== null) {
+    const apart = there.disparity - fact.disparity;
+    found.push(["differs by", `${apart < 0 ? "−" : "+"}${number(Math.abs(apart), 3)} px`, "apart", apart]);
+  }
+  if (fact.truth !== null && there.disparity !== null) {
+    const error = Math.abs(there.disparity - fact.truth);
+    found.push(["its error", `${number(error, 3)} px`, "other-error", error]);
+  }
+  return found;
+}
+
+// The numbers of a pixel as text, a line each, for other programs.
+export function factText(fact, other, state) {
+  const all = [...rows(fact, state), ...otherRows(fact, other, state)];
+  return all.map(([name, text]) => `${name}\t${text}`).join("\n");
+}
+
+export function showFact(fact, state, labelColours, isPinned, other = null) {
   byId("nothing").hidden = Boolean(fact);
-  byId("facts").hidden = byId("neighbours").hidden = !fact;
+  byId("facts").hidden = byId("neighbours").hidden = byId("copy").hidden = !fact;
   byId("pinned").textContent = fact && isPinned ? "held" : "";
   if (!fact) return;
-  byId("facts").replaceChildren(...rows(fact, state).flatMap(([name, text, id, exact]) => [
-    make("dt", name),
+  const all = [...rows(fact, state), ...otherRows(fact, other, state)];
+  byId("facts").replaceChildren(...all.flatMap(([name, text, id, exact]) => [
+    make("dt", name, id === "other-disparity" ? { class: "first" } : {}),
     make("dd", text, { id: `fact-${id}`, "data-value": String(exact) }),
   ]));
   const lines = fact.neighbours.slice(0, MOST_NEIGHBOURS).map(({ segment, label, length, colour }) =>
     swatch(labelColours[colour], `${label}`, `segment ${segment}, ${length} px`));
   const more = fact.neighbours.length - MOST_NEIGHBOURS;
   if (more > 0) lines.push(make("span", `and ${more} shorter`, { class: "faint" }));
-  byId("neighbours").replaceChildren(make("h2", "Its boundaries"), ...lines);
-}
-
-export class Sliders {
-  // onLetGo is called when the user releases a slider, onEnter after a number and the Enter key.
-  constructor(box, weights, onLetGo, onEnter) {
-    this.box = box;
-    this.weights = weights;
-    this.onLetGo = onLetGo;
-    this.onEnter = onEnter;
-    this.fields = new Map();
-  }
-
-  // What the user has set but not run stays; everything else follows the server.
-  show(sliders) {
-    for (const slider of sliders) {
-      const field = this.fields.get(slider.path) ?? this.add(slider);
-      const isUntouched = Number(field.exact.value) === field.value;
-      field.value = slider.value;
-      if (isUntouched) field.set(slider.value);
-      field.mark();
-    }
-  }
-
-  // A slider runs from 0 to 1; those with a wide range give small values more room.
-  add({ path, name, low, high, whole, power, value, doc }) {
-    const row = make("div", "", { class: "slider", title: doc });
-    const id = `slider-${path.replaceAll(".", "-")}`;
-    const range = make("input", "", { id, type: "range", min: 0, max: 1, step: "any" });
-    const exact = make("input", "", {
-      id: `${id}-exact`, type: "number", min: 0, step: whole ? 1 : "any", "aria-label": `${name}, exactly`,
-    });
-    const place = (number) => Math.max(0, (number - low) / (high - low)) ** (1 / power);
-    const field = { exact, value, whole };
-    field.mark = () => row.classList.toggle("changed", Number(exact.value) !== field.value);
-    field.set = (number) => {
-      exact.value = number;
-      range.value = place(number);
-      field.mark();
-    };
-    field.set(value);
-    range.addEventListener("input", () => {
-      const wanted = low + (high - low) * Number(range.value) ** power;
-      exact.value = whole ? Math.round(wanted) : Number(wanted.toPrecision(3));
-      field.mark();
-    });
-    range.addEventListener("change", this.onLetGo);
-    exact.addEventListener("input", () => {
-      range.value = place(Number(exact.value));
-      field.mark();
-    });
-    exact.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && exact.value !== "") this.onEnter();
-    });
-    row.append(make("label", name, { for: id }), range, exact);
-    (path.startsWith("model.weights.") ? this.weights : this.box).append(row);
-    this.fields.set(path, field);
-    return field;
-  }
-
-  changes() {
-    const found = {};
-    for (const [path, { exact, value, whole }] of this.fields) {
-      const wanted = whole ? Math.round(Number(exact.value)) : Number(exact.value);
-      if (exact.value !== "" && wanted !== value) found[path] = wanted;
-    }
-    return found;
-  }
-
-  reset() {
-    for (const field of this.fields.values()) field.set(field.value);
-  }
+  byId("neighbours").replaceChildren(make("h3", "Its boundaries"), ...lines);
 }
 
 export function showJob(job, whyNoRun) {
@@ -198,4 +168,38 @@ export function showSteps(frames, key) {
   if (energy !== null) parts.push(`energy ${number(energy, 0)}`);
   if (frames.length < 2) parts.push("a run records its iterations");
   byId("step-title").textContent = parts.join(" · ");
+}
+
+// The energy by iteration, and in words why it may rise: other segments are another energy.
+export function showEnergy(course, frame) {
+  byId("energy-story").hidden = course.length < 2;
+  if (course.length < 2) return;
+  const changes = course.filter(({ changed }) => changed);
+  const here = course.find(({ iteration }) => iteration === frame.iteration);
+  // Curves end where segments changed: what follows is another energy.
+  const curve = (name) => course.flatMap((moment) => [
+    ...(moment.changed ? [[moment.iteration, null]] : []), [moment.iteration, moment[name]],
+  ]);
+  drawChart(byId("energy"), {
+    series: [
+      { name: "energy", points: curve("energy") },
+      { name: "lower bound", points: curve("bound") },
+    ],
+    marks: changes.map(({ iteration }, k) => ({ x: iteration - 0.5, text: k ? "" : "segments changed" })),
+    dot: here ? [here.iteration, here.energy] : null,
+    dots: true,
+    whole: true,
+  });
+  const told = changes.map(({ iteration, segments, energy }) => {
+    const before = course.find((each) => each.iteration === iteration - 1);
+    if (!before) return `Before iteration ${iteration} the segments changed.`;
+    const counts = before.segments === segments
+      ? `${number(segments, 0)} moved` : `${number(before.segments, 0)} became ${number(segments, 0)}`;
+    const way = energy > before.energy ? "rises" : "falls";
+    return `Before iteration ${iteration} the segments changed (${counts}): the energy ${way}, but is that of `
+      + "other segments.";
+  });
+  byId("energy-text").textContent = told.length
+    ? `${told.join(" ")} Only energies between two changes can be compared.`
+    : "Energy after each iteration, and the lower bound among its particles.";
 }

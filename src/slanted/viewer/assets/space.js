@@ -1,109 +1,99 @@
-// The 3D view: the mesh and the cloud, both painted with the same picture.
+// The 3D view: the mesh and the cloud, both painted alike, and the way they are looked at.
 
 import * as THREE from "three";
 import { OrbitControls } from "./vendor/three/OrbitControls.js";
+import { Marks } from "./space_marks.js";
+import {
+  NOWHERE, PAINT, makeMaterials, makeUniforms, scaleTexture, textureOf,
+} from "./space_materials.js";
 
-const BORDER = "#ffffff";
 const SLOW = 80; // milliseconds
 const REST = 350;
 const DRAFT_POINTS = 40000;
+const EVERYTHING = 1e30; // farther than anything
+const REACH = 4; // pixels around the cursor in which a point is found
+const LOWEST = (115 * Math.PI) / 180; // how far below the horizon a bounded orbit goes
+const TURN = Math.PI / 36; // of an arrow key
+const NEAREST_POINTS = 5000; // points that tell how far the scene reaches
+// Directions from which the scene can be looked at; those with `free` are behind or below it.
+const SIDES = {
+  left: { from: [-1, 0, 0] }, right: { from: [1, 0, 0] }, above: { from: [0, 1, 1e-4] },
+  below: { from: [0, -1, 1e-4], free: true }, behind: { from: [0, 0, -1], free: true },
+};
 
-const CLOUD_VERTEX = `
-  uniform float size;
-  varying vec2 place;
-  void main() {
-    place = uv;
-    vec4 seen = modelViewMatrix * vec4(position, 1.0);
-    gl_Position = projectionMatrix * seen;
-    // A pixel covers more of the scene the farther away it is.
-    gl_PointSize = clamp(size * -position.z / max(-seen.z, 1e-6), 1.0, 24.0);
-  }`;
-const CLOUD_FRAGMENT = `
-  uniform sampler2D map;
-  uniform bool plain;
-  varying vec2 place;
-  void main() {
-    gl_FragColor = plain ? vec4(0.8, 0.82, 0.85, 1.0) : texture2D(map, place);
-  }`;
-
-function geometryOf({ positions, places, indices }) {
+function geometryOf({ positions, indices }) {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
-  geometry.setAttribute("uv", new THREE.BufferAttribute(places, 2));
   if (indices) geometry.setIndex(new THREE.BufferAttribute(indices, 1));
   return geometry;
 }
 
-function ringTexture() {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 64;
-  const context = canvas.getContext("2d");
-  for (const [colour, width] of [["#000000", 14], ["#ffffff", 7]]) {
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    context.arc(32, 32, 22, 0, 2 * Math.PI);
-    context.stroke();
-  }
-  return new THREE.CanvasTexture(canvas);
-}
-
 export class SpaceView {
-  // onPick(u, v) gets the pixel that a click in the mesh hits, or null.
+  // onPick(u, v) gets the pixel that a click hits, or null.
   constructor(canvas, { onPick }) {
     THREE.ColorManagement.enabled = false;
     this.canvas = canvas;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
-    this.renderer.setClearColor(0x0e1013);
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(50, 1, 0.01, 1000);
     this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.rotateSpeed = 0.5;
+    this.controls.zoomToCursor = true;
     this.controls.addEventListener("change", () => this.draw());
-    this.labelColours = [];
-    this.waiting = false;
-    this.placed = false;
-    this.isSlow = false;
+    this.uniforms = makeUniforms();
+    this.pointSize = 1;
+    this.onPick = onPick;
+    this.drawn = []; // called with the view after it was drawn
+    this.waiting = this.placed = this.isSlow = false;
     this.onePixel = new Uint8Array(4);
     this.addObjects();
-    this.listen(onPick);
+    this.setFree(false);
+    this.follow();
+    this.listen();
     new ResizeObserver(() => this.resized()).observe(canvas);
   }
 
   addObjects() {
-    const sun = new THREE.DirectionalLight(0xffffff, 2.2);
-    sun.position.set(0.5, 0.8, 0.6);
-    this.scene.add(sun, new THREE.AmbientLight(0xffffff, 0.75));
-    this.textured = new THREE.MeshBasicMaterial({ side: THREE.DoubleSide });
-    this.shaped = new THREE.MeshLambertMaterial({
-      color: 0xc9ced6, side: THREE.DoubleSide, flatShading: true,
-    });
+    const materials = makeMaterials(this.uniforms);
     this.drafted = this.whole = new THREE.BufferGeometry();
-    this.mesh = new THREE.Mesh(this.whole, this.textured);
-    this.cloudMaterial = new THREE.ShaderMaterial({
-      vertexShader: CLOUD_VERTEX,
-      fragmentShader: CLOUD_FRAGMENT,
-      uniforms: { map: { value: null }, size: { value: 1 }, plain: { value: false } },
-    });
-    this.cloud = new THREE.Points(new THREE.BufferGeometry(), this.cloudMaterial);
-    const lines = new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true });
-    this.outline = new THREE.LineSegments(new THREE.BufferGeometry(), lines);
-    this.outline.renderOrder = 2;
-    const dot = new THREE.PointsMaterial({
-      map: ringTexture(), size: 22, sizeAttenuation: false, depthTest: false, transparent: true,
-    });
-    this.marker = new THREE.Points(new THREE.BufferGeometry(), dot);
-    this.marker.renderOrder = 3;
-    for (const thing of [this.mesh, this.cloud, this.outline, this.marker]) {
+    this.mesh = new THREE.Mesh(this.whole, materials.mesh);
+    this.cloud = new THREE.Points(new THREE.BufferGeometry(), materials.cloud);
+    this.marks = new Marks((...pixel) => this.position(...pixel));
+    for (const thing of [this.mesh, this.cloud, ...this.marks.things]) {
       thing.frustumCulled = false;
       thing.visible = false;
       this.scene.add(thing);
     }
   }
 
+  // The background is that of the page, which may be dark or light.
+  follow() {
+    const paint = () => {
+      const colour = getComputedStyle(this.canvas).getPropertyValue("--well").trim();
+      this.renderer.setClearColor(new THREE.Color(colour || "#0e1013"));
+      this.draw();
+    };
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+    new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    paint();
+  }
+
+  set labelColours(colours) {
+    this.marks.labelColours = colours;
+  }
+
+  // Another pair of the same cameras is looked at from the same place.
   setCameras(cameras, width, height) {
+    const known = JSON.stringify([cameras, width, height]);
+    if (this.known !== undefined && this.known !== known) this.placed = false;
+    this.known = known;
     this.cameras = cameras;
     this.size = [width, height];
+    this.uniforms.lens.value.set(cameras.fx, cameras.fy, cameras.cx, cameras.cy);
+    this.uniforms.extent.value.set(width, height);
+    this.uniforms.product.value = cameras.fx * cameras.baseline;
+    this.uniforms.doffs.value = cameras.doffs;
   }
 
   // A draft appears at once, and is shown during movement where drawing everything is slow.
@@ -135,57 +125,83 @@ export class SpaceView {
 
   // The bitmap is upside down, as graphics cards expect.
   setTexture(bitmap, name) {
-    const texture = new THREE.Texture(bitmap);
-    texture.flipY = false;
-    texture.colorSpace = THREE.NoColorSpace;
-    texture.anisotropy = this.renderer.capabilities.getMaxAnisotropy();
-    texture.needsUpdate = true;
-    const old = this.textured.map;
-    this.textured.map = texture;
-    this.textured.needsUpdate = true;
-    this.cloudMaterial.uniforms.map.value = texture;
-    old?.dispose();
-    old?.image.close();
+    this.replace("map", bitmap, { anisotropy: this.renderer.capabilities.getMaxAnisotropy() });
     this.canvas.dataset.texture = name;
     this.draw();
   }
 
-  setShown({ mesh, cloud, plain }) {
+  // A map of values: "sure", the confidence, or "slopes", the normals.
+  setMap(name, bitmap) {
+    this.replace(name, bitmap, { exact: true });
+    this.draw();
+  }
+
+  replace(name, bitmap, options) {
+    const slot = this.uniforms[name];
+    slot.value.dispose();
+    if (slot.value.image instanceof ImageBitmap) slot.value.image.close();
+    slot.value = textureOf(bitmap, options);
+  }
+
+  setShown({ mesh, cloud, paint }) {
     this.mesh.visible = mesh;
     this.cloud.visible = cloud;
-    this.mesh.material = plain ? this.shaped : this.textured;
-    this.cloudMaterial.uniforms.plain.value = plain;
+    this.uniforms.paint.value = PAINT[paint] ?? PAINT.picture;
     this.draw();
   }
 
-  // The outline is drawn on the plane of the segment, whose corners are those of pixels.
-  highlight(fact) {
-    this.outline.visible = Boolean(fact);
-    this.marker.visible = Boolean(fact);
-    if (fact) {
-      const points = [];
-      const colours = [];
-      for (const [x0, y0, x1, y1, kind] of fact.outline) {
-        const ends = [this.onPlane(fact, x0 - 0.5, y0 - 0.5), this.onPlane(fact, x1 - 0.5, y1 - 0.5)];
-        if (!ends[0] || !ends[1]) continue;
-        const colour = new THREE.Color(this.labelColours[kind] ?? BORDER);
-        points.push(...ends[0], ...ends[1]);
-        for (let end = 0; end < 2; end++) colours.push(colour.r, colour.g, colour.b);
-      }
-      this.outline.geometry.dispose();
-      this.outline.geometry = new THREE.BufferGeometry();
-      this.outline.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
-      this.outline.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
-      const here = this.position(fact.u, fact.v, fact.disparity);
-      if (here) this.marker.geometry.setAttribute("position", new THREE.Float32BufferAttribute(here, 3));
-      else this.marker.visible = false;
+  // A colour map of 256 colours, and the values at its ends.
+  setScale(colours, low, high) {
+    this.uniforms.scale.value.dispose();
+    this.uniforms.scale.value = scaleTexture(colours);
+    this.uniforms.range.value.set(low, high);
+    this.draw();
+  }
+
+  // Only what lies between two depths is shown, and only what is at least that sure.
+  setClip(near, far) {
+    this.uniforms.clip.value.set(near ?? 0, far ?? EVERYTHING);
+    this.draw();
+  }
+
+  setLeast(share) {
+    this.uniforms.least.value = share;
+    this.draw();
+  }
+
+  setPointSize(factor) {
+    this.pointSize = factor;
+    this.draw();
+  }
+
+  // Numbers of points, or of triangles, between the depths of the clip, and of all.
+  countClipped() {
+    const { x: near, y: far } = this.uniforms.clip.value;
+    const isIn = (positions, k) => -positions.getZ(k) >= near && -positions.getZ(k) <= far;
+    const ofCloud = this.cloud.visible;
+    const positions = (ofCloud ? this.cloud.geometry : this.whole).getAttribute("position");
+    const corners = ofCloud ? null : this.whole.index;
+    const all = ofCloud ? positions?.count ?? 0 : this.triangles();
+    let count = 0;
+    for (let k = 0; k < all; k++) {
+      const inside = corners
+        ? isIn(positions, corners.getX(3 * k)) && isIn(positions, corners.getX(3 * k + 1))
+          && isIn(positions, corners.getX(3 * k + 2))
+        : isIn(positions, k);
+      count += inside;
     }
+    return { count, all, what: ofCloud ? "points" : "triangles" };
+  }
+
+  highlight(fact) {
+    this.marks.highlight(fact);
     this.draw();
   }
 
-  onPlane(fact, u, v) {
-    const [a, b, c] = fact.plane;
-    return this.position(u, v, a * (u - fact.centre[0]) + b * (v - fact.centre[1]) + c);
+  // `ends` are one or two points; see Marks.
+  measure(ends) {
+    this.marks.measure(ends);
+    this.draw();
   }
 
   position(u, v, disparity) {
@@ -195,20 +211,20 @@ export class SpaceView {
     return [((u - cx) / fx) * depth, (-(v - cy) / fy) * depth, -depth];
   }
 
-  // A depth in the middle of what is shown, and the extent of everything.
+  // Depths of the scene: the nearest, a middle one, the farthest, and those of all but a few.
   extent() {
-    const positions = (this.whole.index ? this.whole : this.cloud.geometry).getAttribute("position");
-    if (!positions?.count) return { middle: 1, far: 10 };
+    const positions = (this.whole.index?.count ? this.whole : this.cloud.geometry).getAttribute("position");
+    if (!positions?.count) return { near: 0.1, low: 0.5, middle: 1, high: 5, far: 10 };
     const depths = [];
-    const step = Math.max(1, Math.floor(positions.count / 5000));
+    const step = Math.max(1, Math.floor(positions.count / NEAREST_POINTS));
     for (let k = 0; k < positions.count; k += step) depths.push(-positions.getZ(k));
     depths.sort((a, b) => a - b);
-    return { middle: depths[depths.length >> 1], far: depths[depths.length - 1], near: depths[0] };
+    const at = (share) => depths[Math.round(share * (depths.length - 1))];
+    return { near: at(0), low: at(0.02), middle: at(0.5), high: at(0.98), far: at(1) };
   }
 
   asCamera() {
-    const { middle } = this.extent();
-    this.look([0, 0, 0], middle);
+    this.look([0, 0, 0], this.extent().middle);
   }
 
   turned() {
@@ -225,12 +241,88 @@ export class SpaceView {
     const { cx, cy, fx, fy } = this.cameras;
     const x = (((width - 1) / 2 - cx) / fx) * middle;
     const y = (-((height - 1) / 2 - cy) / fy) * middle;
-    this.camera.near = Math.max((near ?? 0.1) * 0.02, 1e-4);
+    this.camera.near = Math.max(near * 0.02, 1e-4);
     this.camera.far = far * 20;
+    this.controls.minDistance = near * 0.05;
+    this.controls.maxDistance = far * 4;
     this.camera.position.set(...from);
     this.controls.target.set(x, y, -middle);
     this.placed = true;
     this.resized();
+    this.controls.update();
+    this.draw();
+  }
+
+  // Look at everything but a few far and near points from one of SIDES.
+  lookFrom(side) {
+    const { from, free } = SIDES[side];
+    if (free) this.setFree(true);
+    const [near, far] = this.shownDepths();
+    const [width, height] = this.size;
+    const { cx, cy, fx, fy } = this.cameras;
+    const [wide, tall, deep] = [(width / fx) * far, (height / fy) * far, far - near];
+    const across = side === "left" || side === "right" ? deep : wide;
+    const up = side === "above" || side === "below" ? deep : tall;
+    const half = Math.tan((this.camera.fov * Math.PI) / 360);
+    const distance = (0.52 * Math.max(up, across / this.camera.aspect)) / half;
+    const middle = (near + far) / 2;
+    const x = (((width - 1) / 2 - cx) / fx) * middle;
+    const y = (-((height - 1) / 2 - cy) / fy) * middle;
+    this.controls.maxDistance = Math.max(this.controls.maxDistance, 2 * distance);
+    this.controls.target.set(x, y, -middle);
+    this.camera.position.set(...from).normalize().multiplyScalar(distance).add(this.controls.target);
+    this.controls.update();
+    this.draw();
+  }
+
+  // The depths between which all but a few points lie, within the clip.
+  shownDepths() {
+    const { low, high } = this.extent();
+    const { x, y } = this.uniforms.clip.value;
+    const near = Math.max(low, x);
+    return [near, Math.max(Math.min(high, y), near * 1.001)];
+  }
+
+  // The view stays in front of the scene, where the cameras were, unless the orbit is free.
+  setFree(isFree) {
+    this.isFree = isFree;
+    this.controls.minAzimuthAngle = isFree ? -Infinity : -Math.PI / 2;
+    this.controls.maxAzimuthAngle = isFree ? Infinity : Math.PI / 2;
+    this.controls.maxPolarAngle = isFree ? Math.PI : LOWEST;
+    this.controls.update();
+    this.draw();
+  }
+
+  // Arrow keys: by steps to the right and up, as turns or, with `moves`, as movements.
+  step(across, up, moves) {
+    const { controls, camera } = this;
+    if (moves) {
+      const far = camera.position.distanceTo(controls.target) * TURN;
+      const shift = new THREE.Vector3(across * far, up * far, 0).applyQuaternion(camera.quaternion);
+      camera.position.add(shift);
+      controls.target.add(shift);
+    } else {
+      const offset = new THREE.Spherical().setFromVector3(camera.position.clone().sub(controls.target));
+      offset.theta += across * TURN;
+      offset.phi = Math.min(Math.max(offset.phi - up * TURN, 1e-4), controls.maxPolarAngle);
+      camera.position.setFromSpherical(offset).add(controls.target);
+    }
+    controls.update();
+    this.draw();
+  }
+
+  zoom(factor) {
+    const { controls, camera } = this;
+    camera.position.sub(controls.target).multiplyScalar(factor).add(controls.target);
+    controls.update();
+    this.draw();
+  }
+
+  // Make a point the centre of rotation.
+  centreOn(point) {
+    const shift = new THREE.Vector3(...point).sub(this.controls.target);
+    this.camera.position.add(shift);
+    this.controls.target.add(shift);
     this.controls.update();
     this.draw();
   }
@@ -261,32 +353,65 @@ export class SpaceView {
     const spacing = Math.sqrt((width * height) / count) / this.cameras.fx;
     const pixels = this.canvas.clientHeight * (window.devicePixelRatio || 1);
     const focal = pixels / (2 * Math.tan((this.camera.fov * Math.PI) / 360));
-    this.cloudMaterial.uniforms.size.value = 1.25 * spacing * focal;
+    this.uniforms.size.value = 1.25 * this.pointSize * spacing * focal;
   }
 
-  listen(onPick) {
+  listen() {
     let start = null;
     this.canvas.addEventListener("pointerdown", (event) => { start = [event.clientX, event.clientY]; });
     this.canvas.addEventListener("pointerup", (event) => {
       const isClick = start && Math.hypot(event.clientX - start[0], event.clientY - start[1]) < 4;
       start = null;
-      if (isClick && event.button === 0) onPick(this.pixelAt(event));
+      if (isClick && event.button === 0) this.onPick(this.pixelAt(event));
     });
   }
 
   pixelAt(event) {
     const box = this.canvas.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * 2 - 1;
-    const y = 1 - ((event.clientY - box.top) / box.height) * 2;
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(new THREE.Vector2(x, y), this.camera);
+    return this.pixelSeen(event.clientX - box.left, event.clientY - box.top);
+  }
+
+  // The pixel that is seen at a place of the canvas, or the nearest one within reach, or null. What
+  // is clipped cannot be hit, because the same program draws the numbers of pixels.
+  pixelSeen(x, y) {
+    const side = 2 * REACH + 1;
+    const { clientWidth, clientHeight } = this.canvas;
+    this.target ??= new THREE.WebGLRenderTarget(side, side);
+    const painted = this.uniforms.paint.value;
+    const marks = this.marks.hidden();
+    const clear = this.renderer.getClearColor(new THREE.Color());
     this.mesh.geometry = this.whole;
-    const hit = this.whole.index ? ray.intersectObject(this.mesh)[0] : null;
-    if (!hit) return null;
-    const [width, height] = this.size;
-    const u = Math.min(width - 1, Math.floor(hit.uv.x * width));
-    const v = Math.min(height - 1, Math.floor((1 - hit.uv.y) * height));
-    return [u, v];
+    this.thinCloud(Infinity);
+    this.uniforms.paint.value = PAINT.PICK;
+    this.camera.setViewOffset(clientWidth, clientHeight, Math.round(x) - REACH, Math.round(y) - REACH, side, side);
+    this.renderer.setRenderTarget(this.target);
+    this.renderer.setClearColor(0xffffff, 1);
+    this.renderer.render(this.scene, this.camera);
+    const found = new Uint8Array(4 * side * side);
+    this.renderer.readRenderTargetPixels(this.target, 0, 0, side, side, found);
+    this.renderer.setRenderTarget(null);
+    this.renderer.setClearColor(clear, 1);
+    this.camera.clearViewOffset();
+    this.uniforms.paint.value = painted;
+    marks.show();
+    return nearest(found, side);
+  }
+
+  // A picture of the view as it is, without what the page lays over it.
+  picture() {
+    this.drawNow(false);
+    const copy = document.createElement("canvas");
+    copy.width = this.canvas.width;
+    copy.height = this.canvas.height;
+    copy.getContext("2d").drawImage(this.canvas, 0, 0);
+    return copy;
+  }
+
+  // Where a point appears on the canvas, in pixels of the page; null if it is behind the viewer.
+  onScreen(point) {
+    const place = new THREE.Vector3(...point).project(this.camera);
+    if (place.z > 1) return null;
+    return [((place.x + 1) / 2) * this.canvas.clientWidth, ((1 - place.y) / 2) * this.canvas.clientHeight];
   }
 
   // Where drawing everything is slow, as without a graphics card, a draft is drawn at once and all
@@ -313,9 +438,25 @@ export class SpaceView {
     const start = performance.now();
     this.renderer.render(this.scene, this.camera);
     this.canvas.dataset.geometries = this.renderer.info.memory.geometries;
+    for (const tell of this.drawn) tell(this);
     if (asDraft || this.whole === this.drafted) return;
     const context = this.renderer.getContext();
     context.readPixels(0, 0, 1, 1, context.RGBA, context.UNSIGNED_BYTE, this.onePixel); // waits
     this.isSlow = performance.now() - start > SLOW;
   }
+}
+
+// Pixels are painted as bytes: the low ones of column and row, then the high ones.
+function nearest(found, side) {
+  let best = null;
+  let least = Infinity;
+  for (let k = 0; k < side * side; k++) {
+    const [uLow, vLow, uHigh, vHigh] = found.subarray(4 * k, 4 * k + 4);
+    const [u, v] = [uLow + 256 * uHigh, vLow + 256 * vHigh];
+    const off = Math.hypot((k % side) - REACH, Math.floor(k / side) - REACH);
+    if (u === NOWHERE || off >= least) continue;
+    least = off;
+    best = [u, v];
+  }
+  return best;
 }
