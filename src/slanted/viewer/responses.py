@@ -24,7 +24,8 @@ TYPES = {
 }
 ASSETS = (
     *("style.css", "icon.svg", "main.js", "api.js", "picture.js", "space.js", "panel.js"),
-    *("space_marks.js", "space_materials.js", "space_tools.js", "compass.js", "strip.js"),
+    *("space_marks.js", "space_materials.js", "space_tools.js", "space_keys.js"),
+    *("compass.js", "strip.js"),
     *("space.css", "strip.css", "live.css", "live.js"),
     *("vendor/three/three.module.min.js", "vendor/three/three.core.min.js"),
     "vendor/three/OrbitControls.js",

@@ -12,22 +12,6 @@ const NORMALS = [
 ];
 const ROOM = 1.001; // sliders reach a little beyond the scene, so that rounding hides nothing
 
-// Keys while the cursor or the focus is in the 3D view, for the page's list of keys.
-export const SPACE_KEYS = [
-  ["C", "look as the camera"],
-  ["T", "look turned, as at the start"],
-  ["A · L · R", "look from above, from the left, from the right"],
-  ["B · U", "look from behind, from below; frees the orbit"],
-  ["O", "orbit all round, or in front of the scene only"],
-  ["Home", "reset the view and the clip"],
-  ["← → ↑ ↓", "turn; with Shift, move"],
-  ["+ · −", "zoom"],
-  ["Enter", "pick the point in the middle of the view"],
-  ["M", "measure a distance; Escape ends it"],
-  ["V", "clip and size"],
-  ["P", "save a picture of the view (PNG)"],
-];
-
 const digits = (value) => Number(value.toPrecision(4)).toString();
 const logShare = (value, low, high) => Math.log(value / low) / Math.log(high / low);
 
@@ -36,7 +20,7 @@ function ticksOf(low, high, share) {
   const ticks = [];
   const first = Math.floor(Math.log10(Math.max(low, high / 1e4, 1e-9)));
   for (let power = first; power <= Math.log10(high); power++) {
-    for (const step of [1, 1.5, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const step of [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8]) {
       const value = Number((step * 10 ** power).toPrecision(2));
       const place = share(value);
       const isFree = ticks.every(([other]) => Math.abs(other - place) > 0.14);
