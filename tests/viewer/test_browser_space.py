@@ -374,11 +374,11 @@ def test_all_keys_of_the_list_do_something(wide):
     wide.locator("#space").focus()
     unheard = wide.evaluate(
         """async () => {
-             const { SPACE_KEYS } = await import('/assets/space_tools.js');
+             const { KEYS } = await import('/assets/space_keys.js');
              const names = { '←': 'ArrowLeft', '→': 'ArrowRight', '↑': 'ArrowUp', '↓': 'ArrowDown',
                              '−': '-' };
-             const keys = SPACE_KEYS.flatMap(([text]) => text.split(/[ ·]+/));
-             return keys.filter((key) => key !== 'P').filter((key) => {
+             const keys = KEYS.flatMap(([text]) => text.split('  '));
+             return keys.filter((key) => key !== 'p').filter((key) => {
                const event = new KeyboardEvent('keydown', { key: names[key] ?? key, bubbles: true,
                                                             cancelable: true });
                document.getElementById('space').dispatchEvent(event);

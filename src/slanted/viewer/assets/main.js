@@ -7,8 +7,9 @@ import { PictureView } from "./picture.js";
 import { make, showEnergy, showFact, showJob, showLegend, showSteps } from "./panel.js";
 import { Sliders } from "./sliders.js";
 import { SpaceView } from "./space.js";
-import { SPACE_KEYS, SpaceTools } from "./space_tools.js";
-import { STRIP_KEYS, Strip } from "./strip.js";
+import { KEYS as SPACE_KEYS, STRIP_KEYS } from "./space_keys.js";
+import { SpaceTools } from "./space_tools.js";
+import { Strip } from "./strip.js";
 import { Study } from "./study.js";
 import { complain, guarded, trouble } from "./troubles.js";
 

@@ -7,6 +7,8 @@ import {
   NOWHERE, PAINT, makeMaterials, makeUniforms, scaleTexture, textureOf,
 } from "./space_materials.js";
 
+export { KEYS } from "./space_keys.js";
+
 const SLOW = 80; // milliseconds
 const REST = 350;
 const DRAFT_POINTS = 40000;

@@ -12,24 +12,23 @@ const NORMALS = [
 ];
 const ROOM = 1.001; // sliders reach a little beyond the scene, so that rounding hides nothing
 
-// Keys while the cursor or the focus is in the 3D view, for the page's list of keys.
-export const SPACE_KEYS = [
-  ["C", "look as the camera"],
-  ["T", "look turned, as at the start"],
-  ["A · L · R", "look from above, from the left, from the right"],
-  ["B · U", "look from behind, from below; frees the orbit"],
-  ["O", "orbit all round, or in front of the scene only"],
-  ["Home", "reset the view and the clip"],
-  ["← → ↑ ↓", "turn; with Shift, move"],
-  ["+ · −", "zoom"],
-  ["Enter", "pick the point in the middle of the view"],
-  ["M", "measure a distance; Escape ends it"],
-  ["V", "clip and size"],
-  ["P", "save a picture of the view (PNG)"],
-];
-
 const digits = (value) => Number(value.toPrecision(4)).toString();
 const logShare = (value, low, high) => Math.log(value / low) / Math.log(high / low);
+
+// Round values within a scale that leave each other room, and their places on it.
+function ticksOf(low, high, share) {
+  const ticks = [];
+  const first = Math.floor(Math.log10(Math.max(low, high / 1e4, 1e-9)));
+  for (let power = first; power <= Math.log10(high); power++) {
+    for (const step of [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8]) {
+      const value = Number((step * 10 ** power).toPrecision(2));
+      const place = share(value);
+      const isFree = ticks.every(([other]) => Math.abs(other - place) > 0.14);
+      if (value > low && value < high && place > 0.05 && place < 0.95 && isFree) ticks.push([place, `${value}`]);
+    }
+  }
+  return ticks;
+}
 
 export class SpaceTools {
   // onPick(pixel) is called for a pixel that is picked by a key; say(source, text) shows a problem.
@@ -100,16 +99,17 @@ export class SpaceTools {
   // The ends of the colour map and its ticks; near things have the high end.
   scaleOf(kind) {
     if (kind === "confidence") {
-      return { low: 0, high: 1, title: "confidence", ticks: [0, 0.5, 1].map((value) => [value, `${value}`]) };
+      return { low: 0, high: 1, title: "confidence", ticks: [0.25, 0.5, 0.75].map((value) => [value, `${value}`]) };
     }
     const [near, far] = this.space.shownDepths();
     const { fx, baseline, doffs } = this.space.cameras;
     if (kind === "disparity") {
       const [from, to] = [far, near].map((depth) => (fx * baseline) / depth - doffs);
-      return { low: from, high: to, title: "disparity, px", ticks: [0, 0.5, 1].map((k) => [k, digits(from + k * (to - from))]) };
+      const share = (value) => (value - from) / (to - from);
+      return { low: from, high: to, title: "disparity, px", ticks: ticksOf(from, to, share) };
     }
-    const ticks = [0, 1 / 3, 2 / 3, 1].map((k) => [k, Number((far * (near / far) ** k).toPrecision(3)).toString()]);
-    return { low: far, high: near, title: `depth, ${this.state.unit}`, ticks };
+    const share = (depth) => logShare(depth, far, near);
+    return { low: far, high: near, title: `depth, ${this.state.unit}`, ticks: ticksOf(near, far, share) };
   }
 
   async loadScales() {

@@ -10,12 +10,6 @@ const SCROLL_REST = 90; // milliseconds after which pictures are asked for
 const CHOICE_REST = 250; // after which the pair that arrow keys stop at is shown
 const RENEW = 2000;
 
-// For the page's list of keys.
-export const STRIP_KEYS = [
-  ["J · K", "next and previous pair of the batch"],
-  ["← → Home End", "in the strip: go to a pair, which is shown when you stop"],
-];
-
 const told = (value) => {
   if (value === undefined) return "–";
   return Math.abs(value) >= 1e5 ? value.toExponential(2) : Number(value.toPrecision(4)).toLocaleString("en");
