@@ -1,6 +1,6 @@
 """The mesh of a result, slow and obvious: one point after the other, in dictionaries."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -15,17 +15,24 @@ def pixels_round(labels, x, y):
     return [int(labels[v, u]) if 0 <= v < height and 0 <= u < width else None for v, u in inside]
 
 
-def groups_at(regions, planes, kinds, x, y, tolerance):
-    """Sets of segments that share a vertex at corner (x, y), with its disparity."""
-    around = pixels_round(regions.label_image, x, y)
+def groups_at(regions, planes, kinds, corner, place, rule):
+    """Sets of segments that share a vertex at a corner that is now at a place, with its disparity.
+
+    A segment n is hidden and has no neighbours.
+    """
+    n = regions.count
+    around = pixels_round(regions.label_image, *corner)
     kind_of = {frozenset(e): int(k) for e, k in zip(regions.edges.tolist(), kinds, strict=True)}
 
     def height(i):
-        u, v = regions.centre[i]
-        a, b, c = planes[i]
-        return a * (x - 0.5 - u) + b * (y - 0.5 - v) + c
+        (u, v), (a, b, c) = regions.centre[i], planes[i]
+        return a * (place[0] - u) + b * (place[1] - v) + c
 
-    groups = [{i} for i in dict.fromkeys(around) if i is not None]
+    def room(i):
+        allowed = min(rule.tolerance, rule.share * (height(i) - rule.infinity))
+        return allowed * (1 if rule.trust is None else rule.trust[i])
+
+    groups = [{i} for i in dict.fromkeys(around) if i is not None and i < n]
     sides = []
     for pair in BESIDE:
         i, j = (around[k] for k in sorted(pair))
@@ -37,35 +44,68 @@ def groups_at(regions, planes, kinds, x, y, tolerance):
         union = one | other
         heights = [height(k) for k in union]
         hides = any(kind_of.get(frozenset(pair), 0) >= 2 for pair in combinations(union, 2))
-        if one is not other and not hides and max(heights) - min(heights) <= tolerance:
+        agrees = max(heights) - min(heights) <= min(room(k) for k in union)
+        if one is not other and not hides and agrees:
             groups = [group for group in groups if group not in (one, other)] + [union]
     return {frozenset(group): np.mean([height(k) for k in group]) for group in groups}
 
 
-def is_inside(labels, x, y):
-    around = set(pixels_round(labels, x, y))
-    return len(around) == 1 and None not in around
-
-
-def is_last_inside(labels, x, y):
-    beside = [is_inside(labels, x + step, y) for step in (-1, 1)]
-    return is_inside(labels, x, y) and not all(beside)
-
-
-def is_vertex(labels, x, y):
-    if is_inside(labels, x, y):
-        return any(is_last_inside(labels, x, y + step) for step in (-1, 0, 1))
-    above_left, above_right, below_left, below_right = pixels_round(labels, x, y)
-    return above_left != above_right or below_left != below_right
-
-
-def vertices(regions, planes, kinds, tolerance):
-    """All vertices: (x, y, segments) to disparity."""
-    height, width = regions.label_image.shape
+def vertices(regions, planes, kinds, flat, rule):
+    """All vertices: (x, y, segments) to disparity, at the points of a flat triangulation."""
     return {
-        (x, y, group): disparity
-        for y in range(height + 1)
-        for x in range(width + 1)
-        if is_vertex(regions.label_image, x, y)
-        for group, disparity in groups_at(regions, planes, kinds, x, y, tolerance).items()
+        (*corner, group): disparity
+        for corner, point in zip(flat.corners.tolist(), flat.points - 0.5, strict=True)
+        for group, disparity in groups_at(regions, planes, kinds, corner, point, rule).items()
     }
+
+
+def turn(a, b, c):
+    return (c[0] - a[0]) * (b[1] - a[1]) - (c[1] - a[1]) * (b[0] - a[0])
+
+
+def outlines(mesh):
+    """Lines between vertices on which segments end, with the owners on their two sides."""
+    _, vertices, twin, owner, _ = mesh
+    found = {}
+    for h in range(len(vertices)):
+        if owner[h // 3] >= 0:
+            beyond = None if twin[h] < 0 else int(owner[twin[h] // 3])
+            if beyond != owner[h // 3]:
+                ends = vertices[h], vertices[h - 2 if h % 3 == 2 else h + 1]
+                found[frozenset(map(int, ends))] = {int(owner[h // 3]), beyond}
+    return found
+
+
+def simplified(mesh, size, is_loose, reach, off):
+    """The lines that one pass leaves; `off` is changed as the kernel changes it."""
+    places = {v: tuple(map(int, mesh[0][v])) for v in range(len(mesh[4])) if mesh[4][v] >= 0}
+    lines = outlines(mesh)
+    centres = [(4 * x + 2, 4 * y + 2) for x in range(size[1]) for y in range(size[0])]
+
+    def holds(triangle, point):
+        turns = [turn(a, b, point) for a, b in pairwise([*triangle, triangle[0]])]
+        return all(t >= 0 for t in turns) or all(t <= 0 for t in turns)
+
+    for v in sorted(places):
+        at = [line for line in lines if v in line]
+        if len(at) != 2 or lines[at[0]] != lines[at[1]]:
+            continue
+        a, b = (next(iter(line - {v})) for line in at)
+        p, q, r = places[a], places[v], places[b]
+        area = turn(p, r, q)
+        if (p[0] - q[0]) * (r[0] - q[0]) + (p[1] - q[1]) * (r[1] - q[1]) >= 0:
+            continue
+        if area and (None in lines[at[0]] or frozenset((a, b)) in lines):
+            continue
+        if area and any(holds((p, q, r), places[o]) for o in places if o not in (a, b, v)):
+            continue
+        exact = not is_loose(lines[at[0]])
+        if area and exact and any(holds((p, q, r), centre) for centre in centres):
+            continue
+        way = off[v] + abs(area) / (4 * np.hypot(p[0] - r[0], p[1] - r[1]))
+        if way > reach:
+            continue
+        lines[frozenset((a, b))] = lines[at[0]]
+        del lines[at[0]], lines[at[1]], places[v]
+        off[a], off[b] = max(off[a], way), max(off[b], way)
+    return lines

@@ -181,11 +181,13 @@ class Result(ResultData):
             )
         return depth_map(self, self.calibration, min_confidence)
 
-    def points(self, min_confidence: float | None = None) -> Cloud:
+    def points(self, min_confidence: float | None = None, max_depth: float | None = None) -> Cloud:
         """Return positions (N, 3) and colours (N, 3) of the pixels that have a depth.
 
         X is right, Y down, Z forward; in metres, or without a calibration in baselines, for cameras
-        as wide as 53°. The sky is left out, and so are pixels below `min_confidence`.
+        as wide as 53°. The sky is left out, and so are pixels below `min_confidence` and those
+        farther than `max_depth`, by default the settings ``confidence.min`` and
+        ``space.max_depth``.
 
         Examples
         --------
@@ -196,13 +198,14 @@ class Result(ResultData):
         >>> positions.shape == colours.shape, positions.dtype, colours.dtype
         (True, dtype('float32'), dtype('uint8'))
         """
-        return self._exportable(min_confidence).cloud()
+        return self._exportable(min_confidence, max_depth).cloud()
 
-    def mesh(self, min_confidence: float | None = None) -> Surface:
+    def mesh(self, min_confidence: float | None = None, max_depth: float | None = None) -> Surface:
         """Return vertices (V, 3), triangles (F, 3) and colours (V, 3) of the planes.
 
         Surfaces are joined where they continue and cut where they end; see
-        `slanted.output.mesh`. Units are those of `points`.
+        `slanted.output.mesh`. Units, and what is left out, are as for `points`; so are surfaces
+        that calibrated cameras see at less than 1.9°.
 
         Examples
         --------
@@ -213,10 +216,13 @@ class Result(ResultData):
         >>> int(faces.max()) < len(vertices) == len(colours)
         True
         """
-        return self._exportable(min_confidence).surface()
+        return self._exportable(min_confidence, max_depth).surface()
 
     def to_open3d(
-        self, kind: Literal["points", "mesh"] = "points", min_confidence: float | None = None
+        self,
+        kind: Literal["points", "mesh"] = "points",
+        min_confidence: float | None = None,
+        max_depth: float | None = None,
     ) -> Any:
         """Return the points or the mesh as an object of Open3D, which must be installed.
 
@@ -227,10 +233,14 @@ class Result(ResultData):
         """
         from slanted.output.other_libraries import open3d_of
 
-        return open3d_of(self._exportable(min_confidence), kind)
+        return open3d_of(self._exportable(min_confidence, max_depth), kind)
 
     def to_rerun(
-        self, entity: str = "slanted", recording: Any = None, min_confidence: float | None = None
+        self,
+        entity: str = "slanted",
+        recording: Any = None,
+        min_confidence: float | None = None,
+        max_depth: float | None = None,
     ) -> None:
         """Log image, disparity, confidence, depth, points and mesh to Rerun.
 
@@ -240,7 +250,7 @@ class Result(ResultData):
             The path below which everything is logged.
         recording
             The recording to log to; by default the one that ``rerun.init`` started.
-        min_confidence
+        min_confidence, max_depth
             As for `points`.
 
         Raises
@@ -250,7 +260,7 @@ class Result(ResultData):
         """
         from slanted.output.other_libraries import log_to_rerun
 
-        log_to_rerun(self._exportable(min_confidence), entity, recording)
+        log_to_rerun(self._exportable(min_confidence, max_depth), entity, recording)
 
     def show(self) -> None:
         """Show pictures and figures: below the cell of a notebook, elsewhere in the browser.
@@ -264,10 +274,10 @@ class Result(ResultData):
 
         show(self)
 
-    def _exportable(self, min_confidence: float | None) -> Exportable:
+    def _exportable(self, min_confidence: float | None, max_depth: float | None) -> Exportable:
         from slanted.output.export import Exportable
 
-        return Exportable(self, self.left, self.calibration, min_confidence)
+        return Exportable(self, self.left, self.calibration, min_confidence, max_depth)
 
     def save(
         self,

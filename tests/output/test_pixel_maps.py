@@ -239,7 +239,8 @@ def test_exports_leave_out_what_is_below_the_threshold(result):
     assert len(cloud.vertices) == kept.sum()
     depth = np.frombuffer(export("depth.png", source)["depth.png"], np.uint8)
     np.testing.assert_array_equal(cv2.imdecode(depth, cv2.IMREAD_UNCHANGED) > 0, kept)
-    assert Exportable(with_least(result, 0.4)).mesh().faces.shape == source.mesh().faces.shape
+    again = Exportable(with_least(result, 0.4), SCENE.left, CAMERAS)
+    np.testing.assert_array_equal(again.mesh().corners, source.mesh().corners)
 
 
 @pytest.mark.parametrize("step", [1, 3])
@@ -252,7 +253,9 @@ def test_a_mesh_covers_the_pixels_above_the_threshold_and_no_others(result, step
     if step > 1:
         assert 0.2 < area(mesh) / area(whole) < 0.8
         return
-    assert area(mesh) == pytest.approx((smooth.confidence >= 0.5).sum())
+    assert area(mesh) == pytest.approx(
+        (smooth.confidence >= 0.5).sum(), rel=0.01
+    )  # smooth outlines
     centres = mesh.corners[mesh.faces].mean(axis=1)
     u, v = np.rint(centres).astype(int).T
     assert (smooth.confidence[v, u] >= 0.5).all()
@@ -278,7 +281,7 @@ def test_the_sky_keeps_its_disparity_and_has_no_place_in_space(result, plain, tm
     centres = (mesh := mesh_of(result)).corners[mesh.faces].mean(axis=1)
     u, v = np.rint(centres).astype(int).T
     assert not sky[v, u].any()
-    assert area(mesh) == pytest.approx((~sky).sum())
+    assert area(mesh) == pytest.approx((~sky).sum(), rel=0.01)
     np.testing.assert_array_equal(result.solid_disparity(),
                                   np.where(sky, np.nan, result.disparity))  # fmt: skip
     np.testing.assert_array_equal(np.isnan(result.solid_disparity(0.7)),

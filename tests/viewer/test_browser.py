@@ -253,7 +253,7 @@ def test_the_export_button_gives_a_mesh_on_the_planes(page, folder, tmp_path):
     result = Result.load(folder / "out")
     off = distances_to_planes(result, mesh.vertices * (1, -1, -1), mesh.faces, CAMERAS)
     assert off.max() <= TOLERANCE
-    assert np.median(off) < 1e-3
+    assert np.median(off) < 0.05
     calm(page)
 
 

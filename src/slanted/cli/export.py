@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 @option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
         help="Leave out pixels with a lower confidence; by default as the run "
         "did.")  # fmt: skip
+@option("--max-depth", type=click.FloatRange(0, min_open=True), metavar="M",
+        help="End clouds and meshes at this depth in metres (baselines without a calibration); by "
+        "default as the run did, usually where one pixel of disparity is a sixth of the "
+        "depth.")  # fmt: skip
 @options.calibration
 @options.report
 def command(
@@ -38,24 +42,26 @@ def command(
     names: tuple[str, ...],
     output: Path | None,
     min_confidence: float | None,
+    max_depth: float | None,
     report: Report,
     **calibration_values: Any,
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
     RESULT may be the folder of a `slanted batch`, all of whose pairs are exported; one that cannot
-    be is named, the others go on, and the exit code is then 1. cloud.ply has every pixel but the
-    sky as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as one mesh, joined at
-    coplanar and hinge boundaries and cut at occlusions, with the colours of the image (as a texture
-    in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for the sky. Lengths are
-    in metres if the run was calibrated, or if --calib or --fx and --baseline are given, otherwise
-    in baselines. Meshes need slanted[viewer]; without it they are left out, with a warning.
+    be is named, the others go on, and the exit code is then 1. cloud.ply has every pixel that is
+    neither sky nor too far as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as
+    one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of the
+    image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for
+    the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline
+    are given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out,
+    with a warning.
     """
     from slanted.batch.summary import is_batch
     from slanted.output.folder import check_folder
 
     calibration = options.calibration_source(**calibration_values)
-    asked = Asked(names, min_confidence, calibration)
+    asked = Asked(names, min_confidence, max_depth, calibration)
     if output is not None:
         check_folder(output)
     if is_batch(result):
@@ -133,10 +139,11 @@ def _check_calibrations(places: Mapping[str, Path], asked: Asked) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asked for: the files, by default all; a threshold; a calibration by size."""
+    """What the user asked for: the files, by default all; thresholds; a calibration by size."""
 
     names: tuple[str, ...]
     min_confidence: float | None
+    max_depth: float | None
     calibration: Callable[[tuple[int, int]], Calibration] | None
 
 
@@ -178,7 +185,8 @@ def _export(result: Path, folder: Path, asked: Asked, report: Report | None = No
     if asked.calibration is not None:
         height, width = opened.result.disparity.shape
         calibration = asked.calibration((height, width))
-    source = Exportable(opened.result, opened.left, calibration, asked.min_confidence)
+    thresholds = asked.min_confidence, asked.max_depth
+    source = Exportable(opened.result, opened.left, calibration, *thresholds)
     files: dict[str, bytes] = {}
     left_out: dict[str, str] = {}
     for name in asked.names or export_names(calibrated=calibration is not None):

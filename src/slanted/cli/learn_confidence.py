@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 EXPECTED = (
     "expected a dataset, its folder and perhaps its splits as in kitti2015:PATH:train+train_more"
 )
-WITHOUT_EFFECT = ("threads", "fsync", "confidence.model", "confidence.min", "confidence.low")
+WITHOUT_EFFECT = (
+    *("threads", "fsync", "space.max_depth"),
+    *("confidence.model", "confidence.min", "confidence.low"),
+)
 """Settings that do not change what is learned, nor do those of ``learning``."""
 
 

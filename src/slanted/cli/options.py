@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 SHORT = {
     "--max-disparity": "matching.max_disparity",
     "--min-confidence": "confidence.min",
+    "--max-depth": "space.max_depth",
     "--threads": "threads",
     "--seed": "seed",
     "--network": "matching.network.model",
 }
 """Settings with an option of their own; every other one is reached by its dotted name."""
-RARE = ("threads", "seed", "matching.network.model")
+RARE = ("space.max_depth", "threads", "seed", "matching.network.model")
 """Those of them that few need."""
 FILES = ("matching.network.model",)
 """Those of them that are files."""

@@ -14,7 +14,8 @@ from slanted.errors import InputError
 from slanted.io import Calibration, encode_ply, point_cloud
 from slanted.io.images import encode
 from slanted.io.names import EXPORTS
-from slanted.output.mesh import LEAST_DISPARITY, PlaneMesh, assumed_calibration, mesh_of
+from slanted.output.mesh import PlaneMesh, mesh_of
+from slanted.output.space import LEAST_DISPARITY, Space
 from slanted.runtime.extras import require
 
 if TYPE_CHECKING:
@@ -55,15 +56,17 @@ class Surface(NamedTuple):
 class Exportable:
     """A result, the left image for colours (grey if None), and the calibration.
 
-    Without a calibration `slanted.output.mesh.assumed_calibration` is used: lengths are in
+    Without a calibration `slanted.output.space.assumed_calibration` is used: lengths are in
     baselines, and there is no depth in millimetres. The sky, and pixels whose confidence is below
-    `min_confidence`, by default the setting ``confidence.min``, are left out.
+    `min_confidence`, by default the setting ``confidence.min``, are left out; so is what lies
+    beyond `max_depth`, by default the setting ``space.max_depth``, but for depth images.
     """
 
     result: ResultData
     left: Image | None = None
     calibration: Calibration | None = None
     min_confidence: float | None = None
+    max_depth: float | None = None
 
     @property
     def disparity(self) -> NDArray[np.float32]:
@@ -73,7 +76,12 @@ class Exportable:
     @property
     def cameras(self) -> Calibration:
         """The calibration, or the assumed one."""
-        return self.calibration or assumed_calibration(*self.result.disparity.shape)
+        return self.space.cameras
+
+    @property
+    def space(self) -> Space:
+        """The cameras, and how far clouds and meshes reach."""
+        return Space.of(self.result, self.calibration, self.max_depth)
 
     @property
     def unit(self) -> str:
@@ -87,9 +95,9 @@ class Exportable:
         return rgb_or_grey(self.left, self.result.disparity.shape)
 
     def cloud(self) -> Cloud:
-        """Return the pixels that have a depth as coloured points."""
+        """Return the pixels that have a depth, and are not too far, as coloured points."""
         pixels = self.disparity, self.rgb()
-        return Cloud(*point_cloud(*pixels, self.cameras, LEAST_DISPARITY))
+        return Cloud(*point_cloud(*pixels, self.cameras, self.space.least))
 
     def surface(self) -> Surface:
         """Return the mesh in space, with the colour of a pixel beside each vertex."""
@@ -100,17 +108,23 @@ class Exportable:
     def mesh(self) -> PlaneMesh:
         """Return the mesh of all parts that have a depth; raise an InputError if none has."""
         least = self.result.least_confidence(self.min_confidence)
-        mesh = mesh_of(self.result, min_confidence=least)
-        if not len(mesh.faces):
+        hidden = self.result.left_out(least)
+        if hidden is not None and hidden.all():
             raise InputError(
                 f"mesh: expected pixels with a confidence of at least {least} that are not sky, "
                 "got none; lower the threshold, or run again with --set model.sky=false"
             )
-        mesh = mesh.in_front(self.cameras)
+        mesh = mesh_of(self.result, self.space, min_confidence=least)
         if not len(mesh.faces):
+            nearest = float(self.result.disparity.max()) + self.cameras.doffs_pixels
+            if nearest < LEAST_DISPARITY:
+                raise InputError(
+                    "mesh: expected disparities above that of infinity, got none; give a "
+                    "calibration whose doffs says where infinity is"
+                )
             raise InputError(
-                "mesh: expected disparities above that of infinity, got none; give a calibration "
-                "whose doffs says where infinity is"
+                "mesh: expected surfaces that are near enough and not seen edge-on, got none; give "
+                "a larger --max-depth"
             )
         return mesh
 
@@ -203,7 +217,7 @@ def _mesh_ply(source: Exportable) -> dict[str, bytes]:
 
 def _mesh_glb(source: Exportable) -> dict[str, bytes]:
     made = _textured(source, GLTF_FROM_CAMERA, "JPEG")
-    return {"mesh.glb": bytes(made.export(file_type="glb"))}
+    return {"mesh.glb": bytes(made.export(file_type="glb", include_normals=True))}
 
 
 def _mesh_obj(source: Exportable) -> dict[str, bytes]:
@@ -227,11 +241,15 @@ def _textured(source: Exportable, axes: NDArray[np.float32], texture_format: str
     material = (
         kind.SimpleMaterial(image=texture, diffuse=WHITE, ambient=WHITE, specular=BLACK)
         if texture_format == "PNG"
-        else kind.PBRMaterial(baseColorTexture=texture, metallicFactor=0.0, roughnessFactor=1.0)
+        else kind.PBRMaterial(
+            baseColorTexture=texture, metallicFactor=0.0, roughnessFactor=1.0, doubleSided=True
+        )
     )
     visual = trimesh.visual.TextureVisuals(np.stack([across, 1 - down], axis=1), material)
-    positions = mesh.positions(source.cameras) * axes
-    return trimesh.Trimesh(positions, mesh.faces, visual=visual, process=False)
+    positions, normals = mesh.positions(source.cameras), mesh.normals(source.cameras)
+    return trimesh.Trimesh(
+        positions * axes, mesh.faces, vertex_normals=normals * axes, visual=visual, process=False
+    )
 
 
 def _texture(rgb: NDArray[np.uint8], texture_format: str) -> Any:

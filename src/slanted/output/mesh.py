@@ -1,39 +1,40 @@
 """The planes of a result as one mesh, joined where surfaces continue and cut where they end.
 
-The mesh is exact in the image: every triangle lies inside one segment, its vertices are corners of
-pixels, or lie where a plane leaves the range of disparities or comes too close to infinity. Two
-neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no triangle
+Every triangle lies inside one segment, whose outline is smooth (`slanted.output.mesh_outlines`).
+Two neighbours share vertices along a coplanar or hinge boundary and nowhere else, so no triangle
 crosses an occlusion boundary, and two segments of which one hides the other share no vertex.
 
 Planes of neighbours agree only roughly where they meet. A vertex that they share lies at the mean
-of their disparities; if these differ by more than a tolerance, the mesh is split there whatever
-the label says. So no vertex is further than the tolerance from the plane of a triangle that it
-belongs to, and vertices of one segment alone lie on its plane; farther than a pixel inside a
-segment's outline, the mesh is the plane.
+of their disparities; if these differ too much, the mesh is split there whatever the label says.
+How much is too much is a matter of depth: the same pixel of disparity is a centimetre nearby and
+metres far away, so `JoinRule` allows a share of the disparity, and less to segments of a low
+confidence. Vertices of one segment alone lie on its plane.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slanted.boundary_label import BoundaryLabel
 from slanted.io import Calibration
 from slanted.output.mesh_levels import NEAR, cut_at
+from slanted.output.mesh_outlines import triangulate
+from slanted.output.space import LEAST_DISPARITY, SLOPE, Space
 from slanted.regions.structure import Regions
-from slanted.runtime.arrays import Flags, Floats, Ints, Starts
+from slanted.runtime.arrays import Flags, Floats, Ints
 
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
 
-TOLERANCE = 3.0
-"""Pixels of disparity by which planes that share a vertex may differ. In Motorcycle this
-splits the mesh on 1 in 100 of the coplanar sides of pixels."""
-LEAST_DISPARITY = 0.5
-"""Pixels above the disparity of infinity; anything farther has no usable depth."""
-ASSUMED_BASELINE = 1.0
+Array = TypeVar("Array", bound=NDArray[Any])
+TOLERANCE = 2.0
+SHARE = 0.05
+"""Pixels of disparity, and share of the disparity above that of infinity, by which planes that
+share a vertex may differ: what is joined at 10 m may be 50 cm apart, at 1 m 5 cm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,7 @@ class PlaneMesh:
     """Triangles in the left image, with a disparity at each of their vertices."""
 
     corners: Floats
-    """(V, 2) position (u, v) in the image, in pixels: corners of pixels, whose centres are whole
-    numbers, but for those where a triangle was cut at a level of disparity."""
+    """(V, 2) position (u, v) in the image, in pixels, whose centres are whole numbers."""
     disparity: Floats
     """(V,) pixels."""
     faces: Ints
@@ -55,17 +55,48 @@ class PlaneMesh:
         u, v = self.corners.T
         return calibration.positions(u, v, self.disparity, LEAST_DISPARITY - 2 * NEAR)
 
+    def normals(self, calibration: Calibration) -> NDArray[np.float32]:
+        """Return (V, 3) unit vectors towards the camera's side, in the axes of `positions`.
+
+        Where triangles share a vertex it is the mean of theirs by area, so that light passes over
+        the small steps between planes of one surface.
+        """
+        a, b, c = self.positions(calibration).astype(np.float64)[self.faces].transpose(1, 0, 2)
+        across = np.cross(b - a, c - a)
+        normals = np.empty((len(self.disparity), 3))
+        for axis in range(3):
+            each = np.repeat(across[:, axis], 3)
+            normals[:, axis] = np.bincount(self.faces.ravel(), each, len(normals))
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
+        unit: NDArray[np.float64] = normals / np.maximum(length, np.finfo(np.float64).tiny)
+        return unit.astype(np.float32)
+
     def texture_coordinates(self, width: int, height: int) -> NDArray[np.float32]:
         """Return (V, 2) place in the image, from its upper left corner, 0 … 1."""
         return ((self.corners + 0.5) / (width, height)).astype(np.float32)
 
-    def in_front(self, calibration: Calibration) -> PlaneMesh:
-        """Return the mesh without the parts too close to infinity."""
-        least = LEAST_DISPARITY - calibration.doffs_pixels
+    def within(self, space: Space) -> PlaneMesh:
+        """Return the mesh without what is too far or, if the cameras are known, too oblique.
+
+        Triangles are cut where they are too far, so that the mesh ends at that very depth.
+        """
+        least = space.least - space.cameras.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
-        has_depth = np.all(disparity[faces] >= least - NEAR, axis=1)
-        return PlaneMesh(corners, disparity, faces, segment).only(has_depth)
+        kept = np.all(disparity[faces] >= least - NEAR, axis=1)
+        mesh = PlaneMesh(corners, disparity, faces, segment).only(kept)
+        return mesh.only(mesh._slopes(space).max(axis=1) <= SLOPE) if space.is_known else mesh
+
+    def _slopes(self, space: Space) -> Floats:
+        """Return (F, 3) how many times longer each triangle is than it looks, at its vertices."""
+        points, disparity = self.corners[self.faces], self.disparity[self.faces]
+        sides, rises = points[:, 1:] - points[:, :1], disparity[:, 1:] - disparity[:, :1]
+        (ax, ay), (bx, by) = sides[:, 0].T, sides[:, 1].T
+        area = ax * by - ay * bx
+        first = (rises[:, 0] * by - rises[:, 1] * ay) / area
+        second = (rises[:, 1] * ax - rises[:, 0] * bx) / area
+        gradient = np.stack([first, second], axis=1)[:, np.newaxis]
+        return space.slopes(gradient, disparity, points[..., 0], points[..., 1])
 
     def only(self, kept: Flags) -> PlaneMesh:
         """Return some of the triangles, with the vertices that they use."""
@@ -76,12 +107,26 @@ class PlaneMesh:
         return PlaneMesh(self.corners[used], self.disparity[used], faces, self.segment[kept])
 
 
+@dataclass(frozen=True, eq=False)
+class JoinRule:
+    """When planes that meet at a coplanar or hinge boundary agree well enough to share a vertex."""
+
+    tolerance: float = TOLERANCE
+    """Most pixels of disparity between them."""
+    share: float = SHARE
+    """Most of it as a share of the disparity above that of infinity."""
+    infinity: float = -np.inf
+    """Disparity of what is infinitely far; −∞ if it is not known, and shares do not count."""
+    trust: Floats | None = None
+    """(n,) factor of both for each segment."""
+
+
 def build_mesh(
     regions: Regions,
     planes: Floats,
     labels: Ints,
     *,
-    tolerance: float = TOLERANCE,
+    rule: JoinRule | None = None,
     lowest: float = -np.inf,
     highest: float = np.inf,
     step: int = 1,
@@ -93,116 +138,117 @@ def build_mesh(
     ----------
     regions, planes, labels
         The segments, their planes (n, 3) about their centres, and the labels (E,) of boundaries.
-    tolerance
-        Pixels of disparity; see the module.
+    rule
+        When planes share a vertex.
     lowest, highest
         Planes that leave this range are cut off at its end, as in a result's disparity map.
     step
-        Outlines follow squares with sides of this many pixels, which gives fewer triangles;
-        vertices lie on the same planes. 1 is exact.
+        Outlines follow cells with sides of this many pixels, which gives fewer triangles; vertices
+        lie on the same planes.
     hidden
         (H, W) pixels that the mesh leaves out.
     """
-    from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
-    from slanted.output.mesh_kernels import fill_mesh
+    from slanted.output.mesh_join_kernels import join_vertices, use_vertices
 
-    parts = _Parts.of(regions, planes, hidden)
-    coarse = coarse_labels(parts.labels, step)
-    is_vertex = find_vertices(coarse)
-    most, triangles = count_mesh(coarse, is_vertex)
-    corners, disparity = np.empty((most, 2), np.int32), np.empty(most)
-    faces, segment = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
-    adjacency = (parts.adjacency_start, regions.adjacency_other, regions.adjacency_edge)
+    rule = rule or JoinRule()
+    labels = np.ascontiguousarray(labels, np.int32)
+    # Hidden pixels are a segment n of their own, which has no neighbours: it shares no vertex.
+    centre, planes = (_with_zeros(each) for each in (regions.centre, planes))
+    starts = np.append(regions.adjacency_start, regions.adjacency_start[-1])
+    adjacency = (_still(starts), regions.adjacency_other, regions.adjacency_edge)
+    cells = coarse_labels(labels_apart(regions, hidden), step)
+    loose = (labels < BoundaryLabel.LEFT_OCCLUSION) & _agree(regions, planes, rule)
+    flat = triangulate(cells, adjacency, loose.astype(np.int32))
     height, width = regions.label_image.shape
-    count = fill_mesh(
-        coarse,
-        is_vertex,
-        (step, width, height),
-        parts.centre,
-        parts.planes,
+    places = flat.points * (width / cells.shape[1], height / cells.shape[0]) - 0.5
+    most = 4 * len(places)
+    point, disparity = np.empty(most, np.int32), np.empty(most)
+    numbers = np.empty((len(places), 4), np.int32)
+    trust = np.ones(regions.count) if rule.trust is None else rule.trust
+    count = join_vertices(
+        cells,
+        flat.corners,
+        places,
+        centre,
+        planes,
         adjacency,
-        np.ascontiguousarray(labels, np.int32),
-        float(tolerance),
-        (corners, disparity),
-        faces,
-        segment,
+        labels,
+        (float(rule.tolerance), float(rule.share), float(rule.infinity)),
+        np.append(np.asarray(trust, np.float64), 0.0),
+        (point, disparity),
+        numbers,
     )
-    mesh = (corners[:count] - 0.5, disparity[:count], faces, segment)
+    use_vertices(cells, flat.corners, numbers, flat.segment, flat.faces)
+    mesh = (places[point[:count]], disparity[:count], flat.faces, flat.segment)
     for level in (lowest, highest):
         if np.isfinite(level):
             mesh = cut_at(mesh, level)
-    places, unbounded, *others = mesh
-    made = PlaneMesh(places, np.clip(unbounded, lowest, highest), *others)
-    return made if hidden is None else made.only(made.segment < regions.count)
+    points, unbounded, *others = mesh
+    made = PlaneMesh(points, np.clip(unbounded, lowest, highest), *others)
+    return made.only(made.segment < regions.count)
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """The segments of a mesh, in which hidden pixels of segment i are a part n + i of their own.
+def _agree(regions: Regions, planes: Floats, rule: JoinRule) -> Flags:
+    """Return (E,) whether the planes of neighbours agree in the middle of their boundary."""
+    away = regions.boundary_centre[:, np.newaxis] - regions.centre[regions.edges]
+    sides = planes[regions.edges]
+    disparity = (sides[..., :2] * away).sum(axis=-1) + sides[..., 2]
+    room = np.minimum(rule.tolerance, rule.share * (disparity.min(axis=1) - rule.infinity))
+    if rule.trust is not None:
+        room = room * rule.trust[regions.edges].min(axis=1)
+    agree: Flags = np.ptp(disparity, axis=1) <= room
+    return agree
 
-    Such parts have no neighbours, so that they share no vertex with what is shown.
-    """
 
-    labels: Ints
-    centre: Floats
-    planes: Floats
-    adjacency_start: Starts
+def _with_zeros(array: Floats) -> Floats:
+    return _still(np.append(array, np.zeros((1, array.shape[1])), axis=0).astype(np.float64))
 
-    @classmethod
-    def of(cls, regions: Regions, planes: Floats, hidden: Flags | None) -> _Parts:
-        planes, starts = np.ascontiguousarray(planes, np.float64), regions.adjacency_start
-        if hidden is None:
-            return cls(regions.label_image, regions.centre, planes, starts)
-        centre = np.tile(regions.centre, (2, 1))
-        starts = np.append(starts, np.full(regions.count, starts[-1]))
-        for array in (centre, starts):  # as those of regions are, for the kernels
-            array.setflags(write=False)
-        return cls(labels_apart(regions, hidden), centre, np.tile(planes, (2, 1)), starts)
+
+def _still(array: Array) -> Array:
+    """Return an array as read-only, as those of regions are: kernels are compiled for that."""
+    array.setflags(write=False)
+    return array
 
 
 def labels_apart(regions: Regions, hidden: Flags | None) -> Ints:
-    """Return the label image, in which hidden pixels of segment i have the label n + i."""
+    """Return the label image, in which hidden pixels have the label n."""
     if hidden is None:
         return regions.label_image
-    labels: Ints = regions.label_image + np.int32(regions.count) * hidden.astype(np.int32)
-    labels.setflags(write=False)
-    return labels
+    return _still(np.where(hidden, np.int32(regions.count), regions.label_image))
 
 
 def coarse_labels(labels: Ints, step: int) -> Ints:
-    """Return the segment in the middle of each square of `step` pixels a side."""
+    """Return the segment in the middle of each cell of about `step` pixels a side."""
     if step == 1:
         return labels
-    height, width = labels.shape
-    rows = np.minimum(np.arange(step // 2, height + step // 2, step), height - 1)
-    columns = np.minimum(np.arange(step // 2, width + step // 2, step), width - 1)
-    coarse = np.ascontiguousarray(labels[np.ix_(rows, columns)])
-    coarse.setflags(write=False)  # as the full ones are: kernels are compiled for read-only arrays
-    return coarse
+    middles = []
+    for size in labels.shape:
+        cells = -(-size // step)
+        middles.append(((np.arange(cells) + 0.5) * size / cells).astype(np.intp))
+    return _still(np.ascontiguousarray(labels[np.ix_(*middles)]))
 
 
 def step_for(labels: Ints, most_triangles: int) -> int:
-    """Return the least step whose mesh has at most `most_triangles`."""
-    from slanted.output.mesh_corner_kernels import count_mesh, find_vertices
+    """Return the least step whose mesh, before it is simplified, has at most `most_triangles`."""
+    from slanted.output.mesh_corner_kernels import number_corners
 
     step, largest = 1, max(labels.shape)
     while step < largest:
         coarse = coarse_labels(labels, step)
-        if count_mesh(coarse, find_vertices(coarse))[1] <= most_triangles:
+        numbers = np.empty((coarse.shape[0] + 1, coarse.shape[1] + 1), np.int32)
+        if number_corners(coarse, numbers)[1] <= most_triangles:
             break
         step += 1
     return step
 
 
 def mesh_of(
-    result: ResultData,
-    tolerance: float = TOLERANCE,
-    step: int = 1,
-    min_confidence: float = 0.0,
+    result: ResultData, space: Space | None = None, *, step: int = 1, min_confidence: float = 0.0
 ) -> PlaneMesh:
     """Return the mesh of a result; see `build_mesh`.
 
-    The sky, and pixels whose confidence is below `min_confidence`, are left out.
+    The sky, and pixels whose confidence is below `min_confidence`, are left out. So is what is too
+    far or too oblique in `space`, which by default is that of the result's own calibration.
 
     Examples
     --------
@@ -215,23 +261,28 @@ def mesh_of(
     """
     from slanted.model.drawing import drawn_range
 
+    space = space or Space.of(result, result.calibration)
     lowest, highest = drawn_range(result.settings, result.searched, result.matched)
-    return build_mesh(
+    masks = (result.left_out(min_confidence), space.oblique(result))
+    hidden = [mask for mask in masks if mask is not None]
+    mesh = build_mesh(
         result.regions,
         result.planes,
         result.labels,
-        tolerance=tolerance,
+        rule=JoinRule(infinity=space.infinity, trust=_trust(result)),
         lowest=lowest,
         highest=highest,
         step=step,
-        hidden=result.left_out(min_confidence),
+        hidden=np.logical_or.reduce(hidden) if hidden else None,
     )
+    return mesh.within(space)
 
 
-def assumed_calibration(height: int, width: int) -> Calibration:
-    """Return cameras for a pair of which nothing is known.
-
-    The focal length is taken to be the image's width (a field of view of 53°), the principal point
-    its centre; lengths are then in baselines.
-    """
-    return Calibration(width, width, (width - 1) / 2, (height - 1) / 2, ASSUMED_BASELINE)
+def _trust(result: ResultData) -> Floats | None:
+    """Return the mean confidence of each segment's pixels; None if there is none."""
+    if result.confidence is None:
+        return None
+    regions = result.regions
+    total = np.bincount(regions.label_image.ravel(), result.confidence.ravel(), regions.count)
+    trust: Floats = total / regions.size
+    return trust

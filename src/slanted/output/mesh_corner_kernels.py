@@ -1,4 +1,4 @@
-"""Kernels that find the vertices of the mesh among the corners of pixels.
+"""Kernels that fill an image with triangles between the corners of pixels.
 
 Outlines of segments run between pixels, along the lattice of pixel corners. Corner (x, y) is the
 upper left one of pixel (x, y); the four pixels around it are numbered
@@ -6,22 +6,15 @@ upper left one of pixel (x, y); the four pixels around it are numbered
     0 1
     2 3
 
-A corner on an outline is a vertex unless the outline passes straight along its row, so every run
-of pixels of a segment in a row is a rectangle with a vertex at each corner. Vertices on outlines
-may be shared, and then lie off the plane. There are vertices inside as well, where a line of
-corners, or the line above or below it, meets an outline: so the mesh bends only within a pixel of
-the outline, and not along whole rows.
+A corner is a vertex if an outline reaches it from above or below, so every run of pixels of a
+segment in a row is a rectangle with a vertex at each corner, and all vertices lie on outlines.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from slanted.runtime.arrays import Ints, Starts
 from slanted.runtime.kernel import kernel
 
-Flags = NDArray[np.uint8]
 OUTSIDE = -1
 """The label beyond the border of the image."""
 
@@ -43,57 +36,73 @@ def cells_round(labels: Ints, y: int, x: int, cells: Starts) -> None:
 
 
 @kernel
-def find_vertices(labels: Ints) -> Flags:
-    """Return (H + 1, W + 1) whether each corner is a vertex."""
+def number_corners(labels: Ints, numbers: Ints) -> tuple[int, int]:
+    """Give vertices numbers in raster order; return how many there are, and how many triangles.
+
+    Parameters
+    ----------
+    labels
+        (H, W) segments.
+    numbers
+        (H + 1, W + 1) out: the number of each corner that is a vertex, −1 elsewhere.
+    """
     height, width = labels.shape
-    inside = np.zeros((height + 1, width + 1), np.uint8)
-    for y in range(1, height):
-        above, below, row = labels[y - 1], labels[y], inside[y]
-        for x in range(1, width):
-            here = below[x]
-            row[x] = above[x - 1] == here and above[x] == here and below[x - 1] == here
-    last = np.zeros((height + 1, width + 1), np.uint8)
-    for y in range(1, height):
-        row, marks = inside[y], last[y]
-        for x in range(1, width):
-            marks[x] = row[x] & ((row[x - 1] & row[x + 1]) ^ 1)
-    found = np.zeros((height + 1, width + 1), np.uint8)
-    for y in range(1, height):
-        for x in range(1, width):
-            found[y, x] = inside[y, x] & (last[y - 1, x] | last[y, x] | last[y + 1, x])
-    cells = np.empty(4, np.int64)
+    count, on_border = 0, 0
     for y in range(height + 1):
         for x in range(width + 1):
-            if not inside[y, x]:
-                cells_round(labels, y, x, cells)
-                found[y, x] = cells[0] != cells[1] or cells[2] != cells[3]
-    return found
+            side = x in (0, width)
+            above = y > 0 and (side or labels[y - 1, x - 1] != labels[y - 1, x])
+            below = y < height and (side or labels[y, x - 1] != labels[y, x])
+            numbers[y, x] = -1
+            if above or below:
+                numbers[y, x] = count
+                count += 1
+                on_border += side or y in (0, height)
+    return count, 2 * count - on_border - 2  # by Euler's formula
 
 
 @kernel
-def count_mesh(labels: Ints, is_vertex: Flags) -> tuple[int, int]:
-    """Return an upper bound on the number of vertices, and the number of triangles."""
+def _strip(upper: Ints, lower: Ints, start: int, end: int, vertices: Ints, done: int) -> int:
+    """Fill the rectangle of a run of pixels with triangles, whose fronts face the camera."""
+    i, j = start, start
+    while i < end or j < end:
+        next_i, next_j = i + 1, j + 1
+        while next_i < end and upper[next_i] < 0:
+            next_i += 1
+        while next_j < end and lower[next_j] < 0:
+            next_j += 1
+        vertices[3 * done], vertices[3 * done + 1] = upper[i], lower[j]
+        if j == end or (i < end and next_i <= next_j):
+            i = next_i
+            vertices[3 * done + 2] = upper[i]
+        else:
+            j = next_j
+            vertices[3 * done + 2] = lower[j]
+        done += 1
+    return done
+
+
+@kernel
+def fill_runs(labels: Ints, numbers: Ints, vertices: Ints, owner: Ints) -> None:
+    """Fill each row of each segment with triangles.
+
+    Parameters
+    ----------
+    labels, numbers
+        From `number_corners`.
+    vertices
+        (3F,) out: the vertices of one triangle after the other.
+    owner
+        (F,) out: the segment of each.
+    """
     height, width = labels.shape
-    cells = np.empty(4, np.int64)
-    vertices, triangles = 0, 0
-    above = np.zeros(width + 2, np.int64)  # vertices on the row's upper line, left of a corner
-    below = np.zeros(width + 2, np.int64)
-    for y in range(height + 1):
-        for x in range(width + 1):
-            below[x + 1] = below[x] + is_vertex[y, x]
-            if is_vertex[y, x]:
-                cells_round(labels, y, x, cells)
-                for k in range(4):
-                    is_new = cells[k] != OUTSIDE
-                    for m in range(k):
-                        is_new = is_new and cells[m] != cells[k]
-                    vertices += is_new
-        if y > 0:
-            start = 0
-            for x in range(1, width + 1):
-                if x == width or labels[y - 1, x] != labels[y - 1, x - 1]:
-                    inside = above[x + 1] - above[start] + below[x + 1] - below[start]
-                    triangles += inside - 2
-                    start = x
-        above[:] = below
-    return vertices, triangles
+    done = 0
+    for y in range(height):
+        start = 0
+        for x in range(1, width + 1):
+            if x == width or labels[y, x] != labels[y, start]:
+                first = done
+                done = _strip(numbers[y], numbers[y + 1], start, x, vertices, done)
+                for k in range(first, done):
+                    owner[k] = labels[y, start]
+                start = x

@@ -17,7 +17,7 @@ from slanted.errors import InputError
 from slanted.io.calibration import Calibration
 from slanted.io.calibration_files import calibration_from_projections
 from slanted.output.export import depth_map
-from slanted.output.mesh import LEAST_DISPARITY
+from slanted.output.space import Space
 
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
@@ -126,7 +126,7 @@ def points_message(
     The cloud has the rows and columns of the image and the fields x, y, z and rgb, as that of
     stereo_image_proc.
     """
-    positions = cameras.points(result.solid_disparity(), LEAST_DISPARITY)
+    positions = cameras.points(result.solid_disparity(), Space.of(result, cameras).least)
     height, width = positions.shape[:2]
     points = np.empty((height, width), _POINT)
     for axis, name in enumerate("xyz"):

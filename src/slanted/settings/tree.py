@@ -21,6 +21,7 @@ from slanted.settings.model import ModelSettings
 from slanted.settings.refinement import RefinementSettings
 from slanted.settings.renames import FORMER, current_names
 from slanted.settings.segmentation import SegmentationSettings
+from slanted.settings.space import SpaceSettings
 from slanted.settings.tiles import TilesSettings
 
 ORIGIN = "learned"
@@ -61,6 +62,7 @@ class Settings(Section):
     inference: InferenceSettings = dataclasses.field(default_factory=InferenceSettings)
     refinement: RefinementSettings = dataclasses.field(default_factory=RefinementSettings)
     confidence: ConfidenceSettings = dataclasses.field(default_factory=ConfidenceSettings)
+    space: SpaceSettings = dataclasses.field(default_factory=SpaceSettings)
     tiles: TilesSettings = dataclasses.field(default_factory=TilesSettings)
     learning: LearningSettings = dataclasses.field(default_factory=LearningSettings)
 
@@ -100,11 +102,13 @@ class Settings(Section):
     def identity(self) -> str:
         """Return text that is equal for equal settings, even after settings are renamed.
 
-        It is TOML with the settings' original names and without `fsync`, which older versions did
-        not have, so that digests written by them still match.
+        It is TOML with the settings' original names, without `fsync` and without an automatic
+        `space.max_depth`, which older versions did not have, so that digests written by them still
+        match.
         """
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
-        return _toml(leaf for leaf in named if leaf.path != "fsync")
+        new = {"fsync": self.fsync, "space.max_depth": None}
+        return _toml(leaf for leaf in named if leaf.path not in new or leaf.value != new[leaf.path])
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with other values, by dotted name or as nested as in TOML.

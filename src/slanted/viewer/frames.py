@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slanted.output.export import Exportable
 from slanted.output.mesh import PlaneMesh, labels_apart, mesh_of, step_for
+from slanted.output.space import Space
 from slanted.result import Result
 from slanted.viewer.cache import Cache
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from slanted.inference.outcome import Inference, Snapshot
     from slanted.io import Calibration
 
+SIMPLIFIED = 3
+"""How many times fewer triangles a mesh has, at least, once its outlines are simplified; in real
+images it is about four."""
 MOST_DRAWN = 3
 """Number of states whose maps are kept; the others keep only planes and labels."""
 
@@ -79,17 +83,19 @@ class Frame:
         """Return the confidence below which pixels are hidden; 0 if this state has none."""
         return 0.0 if self.result.confidence is None else min(percent, 100) / 100
 
-    def mesh(self, most_triangles: int, percent: int = 0) -> PlaneMesh:
+    def mesh(self, space: Space, most_triangles: int, percent: int = 0) -> PlaneMesh:
         """Return the planes as a mesh, with outlines coarse enough for at most `most_triangles`.
 
-        The sky, and pixels whose confidence is below `percent`, are left out.
+        The sky, pixels whose confidence is below `percent`, and what is too far or too oblique are
+        left out.
         """
         result, least = self.result, self.least(percent)
-        step = step_for(labels_apart(result.regions, result.left_out(least)), most_triangles)
-        mesh = mesh_of(result, step=step, min_confidence=least)
+        labels = labels_apart(result.regions, result.left_out(least))
+        step = step_for(labels, SIMPLIFIED * most_triangles)
+        mesh = mesh_of(result, space, step=step, min_confidence=least)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
-            step += 1  # cuts where planes leave the range of disparities added triangles
-            mesh = mesh_of(result, step=step, min_confidence=least)
+            step = step + max(1, step // 4)
+            mesh = mesh_of(result, space, step=step, min_confidence=least)
         return mesh
 
     def summary(self) -> dict[str, Any]:

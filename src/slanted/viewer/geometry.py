@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.output.export import GLTF_FROM_CAMERA
-from slanted.output.mesh import LEAST_DISPARITY
+from slanted.output.space import LEAST_DISPARITY
 
 if TYPE_CHECKING:
     from slanted.io import Calibration
@@ -44,14 +44,15 @@ def pack_cloud(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes
     """Return at most `most` pixels as points: their number, positions and texture coordinates.
 
     Their order is random, so that the first k of them are a thinner cloud. The sky, and pixels
-    whose confidence is below `percent`, are left out.
+    whose confidence is below `percent` or that lie too far, are left out.
     """
     disparity = frame.result.solid_disparity(frame.least(percent))
     height, width = disparity.shape
     rows, columns = thinned((height, width), min(max(most, 1), MOST_POINTS))
-    cameras = scene.source(frame.result).cameras
+    space = scene.source(frame.result).space
+    cameras = space.cameras
     chosen = disparity[np.ix_(rows, columns)].astype(np.float64)
-    in_front = chosen + cameras.doffs_pixels >= LEAST_DISPARITY
+    in_front = chosen + cameras.doffs_pixels >= space.least
     u, v = np.meshgrid(columns, rows)
     order = np.random.default_rng(0).permutation(int(in_front.sum()))
     u, v, chosen = u[in_front][order], v[in_front][order], chosen[in_front][order]
@@ -73,9 +74,9 @@ def pack_mesh(scene: Scene, frame: Frame, most: int, percent: int = 0) -> bytes:
     numbers of vertices and triangles, positions, texture coordinates, triangles.
     """
     height, width = frame.result.disparity.shape
-    cameras = scene.source(frame.result).cameras
-    mesh = frame.mesh(min(most, MOST_TRIANGLES), percent).in_front(cameras)
-    positions = mesh.positions(cameras) * GLTF_FROM_CAMERA
+    space = scene.source(frame.result).space
+    mesh = frame.mesh(space, min(most, MOST_TRIANGLES), percent)
+    positions = mesh.positions(space.cameras) * GLTF_FROM_CAMERA
     places = mesh.texture_coordinates(width, height)
     places[:, 1] = 1 - places[:, 1]
     return b"".join(

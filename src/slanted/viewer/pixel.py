@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from slanted.boundary_label import BoundaryLabel
 from slanted.errors import InputError
-from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import shown_labels
 from slanted.output.pixel_flag import PixelFlag
 from slanted.output.pixel_maps import flags_of_rows
+from slanted.output.space import LEAST_DISPARITY
 from slanted.regions.edges import edge_numbers
 
 if TYPE_CHECKING:

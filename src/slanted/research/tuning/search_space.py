@@ -34,7 +34,7 @@ UNUSED = {
     "paper+incumbent": ("inference.mixture_",),
 }
 """Settings that each kind of ``inference.proposals`` ignores."""
-WITHOUT_EFFECT = ("threads", "fsync", "learning.")
+WITHOUT_EFFECT = ("threads", "fsync", "space.", "learning.")
 """Settings that do not change what is estimated."""
 
 
