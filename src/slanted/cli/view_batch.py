@@ -37,7 +37,7 @@ def make_strip(
     `measure` finds the ground truth of pairs; their errors are measured while the page is open.
     """
     from slanted.batch.summary import find_results, read_summary
-    from slanted.report.results import ERRORS
+    from slanted.report.pairs import ERRORS
     from slanted.viewer.session import Session
     from slanted.viewer.strip import Pair, Strip
 

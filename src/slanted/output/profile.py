@@ -72,7 +72,7 @@ def distance(
     disparity: NDArray[np.float32], calibration: Calibration, start: Pixel, end: Pixel
 ) -> float:
     """Return how far apart two pixels of the left image are in space, in metres; NaN if unknown."""
-    from slanted.output.mesh import LEAST_DISPARITY
+    from slanted.output.space import LEAST_DISPARITY
 
     ends = np.array([start, end])
     values = disparity[ends[:, 1], ends[:, 0]]

@@ -87,8 +87,8 @@ def _range_of(disparity: NDArray[np.float32]) -> dict[str, float]:
 
 def frame_profile(scene: Scene, frame: Shown, start: Pixel, end: Pixel) -> dict[str, Any]:
     """Return the values of a frame's maps along a line; an InputError if it leaves the image."""
-    from slanted.output.mesh import LEAST_DISPARITY
     from slanted.output.profile import distance, profile
+    from slanted.output.space import LEAST_DISPARITY
 
     line = profile(frame.disparity.shape, start, end)
     found: dict[str, Any] = {"u": line.u.tolist(), "v": line.v.tolist()}

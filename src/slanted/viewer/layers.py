@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.output.legends import Legend
-from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.overlays import (
     BOUNDARY_COLOUR,
     boundary_lines,
@@ -47,6 +46,7 @@ from slanted.output.pixel_pictures import (
     paint_sky,
     sky_legend,
 )
+from slanted.output.space import LEAST_DISPARITY
 from slanted.viewer.tiles import Layer
 
 if TYPE_CHECKING:

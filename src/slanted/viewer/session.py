@@ -12,9 +12,9 @@ import numpy as np
 
 from slanted.errors import InputError, SlantedError
 from slanted.output.export import export, export_names
-from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import COLOUR_MAPS, disparity_scale
 from slanted.output.pixel_pictures import depth_scale
+from slanted.output.space import LEAST_DISPARITY
 from slanted.viewer.answers import energy_course
 from slanted.viewer.cache import Cache
 from slanted.viewer.frames import Frame, Scene, frames_of_run
