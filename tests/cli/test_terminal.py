@@ -158,6 +158,19 @@ def test_steps_that_have_ended_stay_in_sight_with_their_times():
     assert len(steps.lines()) < 24  # a terminal is not higher
 
 
+def test_a_step_that_counts_has_a_bar_that_moves():
+    steps = Steps(listed=False)
+    shown = []
+    for done in range(5):
+        steps.begin(f"compiling: {done} of 4")
+        shown += [line.plain for line in steps.lines()]
+    assert [line.count("━") for line in shown] == [0, 6, 12, 18, 24]
+    assert len({len(line) for line in shown}) == 1
+    for text in ("matching", "compiling: 0 of 0", "a file: 1 of 2.png"):
+        steps.begin(text)
+        assert steps.lines()[-1].plain == text
+
+
 ROWS = [("size", [("3×4 px", "")]), ("files", [(ODD, "bold"), (" there", "")])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
+BAR = 24
+"""Characters of the bar of a step that counts."""
 MOST = 12
 """Steps that are listed; a short terminal would show only the first of more."""
 
@@ -61,7 +64,8 @@ class Steps:
         ended = self._ended if self._listed else []
         lines = [Text(f"  {printable(text)}  {seconds:.2f} s", "dim") for text, seconds in ended]
         shown = f"{current:.0f} s" if current >= 1 else ""
-        return [*lines, Text(f"{printable(self._text)}  {shown}".rstrip())]  # no markup in names
+        told = "  ".join(filter(None, (printable(self._text), bar(self._text), shown)))
+        return [*lines, Text(told)]  # no markup in names
 
     def _draw(self) -> Group:
         from rich.console import Group
@@ -69,3 +73,12 @@ class Steps:
         *ended, current = self.lines()
         self._spinner.update(text=current)
         return Group(*ended, self._spinner)
+
+
+def bar(text: str) -> str:
+    """Return a bar for a step that ends with "3 of 9", and nothing for others."""
+    counted = re.search(r": (\d+) of (\d+)$", text)
+    if counted is None or int(counted[2]) == 0:
+        return ""
+    done = BAR * int(counted[1]) // int(counted[2])
+    return "━" * done + "─" * (BAR - done)
