@@ -74,6 +74,25 @@ def test_a_result_is_read_back_as_it_was(result, tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(result, name), err_msg=name)
 
 
+def test_relief_stays_within_the_range(scene):
+    # Most disparities are beyond the end of this range, to which planes are clipped.
+    short = COARSE | {"matching.max_disparity": 14, "model.relief": 5.0}
+    with pytest.warns(slanted.errors.SlantedWarning, match="where the range ends"):
+        found = slanted.estimate(scene.left, scene.right, short, preset="fast")
+    assert 0 <= found.disparity.min() <= found.disparity.max() <= 14
+
+
+def test_reestimate_takes_weights_as_they_are(scene, result):
+    again = reestimate(result, settings={"model.pixel_weights": True})
+    assert again.pixel_weights is None
+    weighed = slanted.estimate(
+        scene.left, scene.right, COARSE | {"model.pixel_weights": True}, preset="fast"
+    )
+    again = reestimate(weighed)
+    known = np.isfinite(weighed.matched)
+    np.testing.assert_allclose(again.pixel_weights[known], weighed.pixel_weights[known], rtol=1e-5)
+
+
 def test_reestimate_keeps_the_grid(result):
     again = reestimate(result)
     assert again.coarser == 2

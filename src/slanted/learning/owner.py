@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
@@ -173,9 +173,9 @@ def measure_loss(source: Source, settings: Settings, weights: Floats) -> float:
 def _estimate(pair: TrainingPair, settings: Settings) -> Result:
     from slanted.pipeline import estimate
 
-    return estimate(
-        pair.left, pair.right, settings, disparity=pair.disparity, segments=pair.segments
-    )
+    # Examples compare segments with ground truth, which has the size of the image.
+    whole = replace(settings, model=replace(settings.model, coarser=1))
+    return estimate(pair.left, pair.right, whole, disparity=pair.disparity, segments=pair.segments)
 
 
 def forget_images(run: str) -> None:

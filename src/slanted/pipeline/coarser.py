@@ -16,7 +16,7 @@ from slanted.inference.outcome import Inference, Snapshot, Watch
 from slanted.inference.previous_frame import PreviousFrame
 from slanted.matching import DisparityRange
 from slanted.matching.finer import on_coarser_grid, shrunk
-from slanted.model.drawing import draw_result, hidden_pixels
+from slanted.model.drawing import draw_result, drawn_range, hidden_pixels
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
 from slanted.result import Result
@@ -43,10 +43,16 @@ def coarsened(run: PairRun, matches: InitialMatches) -> tuple[PairRun, InitialMa
         is_coarse=True,
     )
     found = on_coarser_grid(matches.found or matches.as_found(), times)
+    # Without what the matcher found, `as_found` has weights, if any, in place of a confidence.
+    weights = (
+        found.confidence
+        if matches.found is None
+        else small.pixel_weights(found.disparity, found.confidence)
+    )
     return small, replace(
         matches,
         disparity=found.disparity,
-        pixel_weights=small.pixel_weights(found.disparity, found.confidence),
+        pixel_weights=weights,
         searched=None if matches.searched is None else _smaller_range(matches.searched, times),
         found=None if matches.found is None else found,
         finer=matches.finer * times,
@@ -62,9 +68,11 @@ def enlarged(result: Result, run: PairRun, matches: InitialMatches) -> Result:
     settings, searched = run.settings_for(matches), matches.searched
     disparity = draw_result(regions, inference.planes, settings, searched, matched)
     occluded = hidden_pixels(disparity)
+    _add_relief(disparity, result, run)
+    limits = (np.float32(end) for end in drawn_range(settings, searched, matched))
     return replace(
         result,
-        disparity=_with_relief(disparity, result, run),
+        disparity=np.clip(disparity, *limits, out=disparity),
         matched=matched,
         occluded=occluded,
         regions=regions,
@@ -142,12 +150,11 @@ def _enlarged_inference(
     return replace(inference, planes=planes, initial_planes=before, noise=noise)
 
 
-def _with_relief(disparity: DisparityMap, result: Result, run: PairRun) -> DisparityMap:
-    """Return the planes of the whole image with what the smaller result has besides its planes."""
+def _add_relief(disparity: DisparityMap, result: Result, run: PairRun) -> None:
+    """Add what the smaller result has besides its planes, in place."""
     searched, settings = result.searched, result.settings
     plain = draw_result(result.regions, result.planes, settings, searched, result.matched)
     disparity += _repeated(np.float32(run.coarser) * (result.disparity - plain), run)
-    return disparity
 
 
 def _repeated(small: Any, run: PairRun, factor: int = 1) -> Any:

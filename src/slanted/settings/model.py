@@ -63,7 +63,7 @@ class ModelSettings(Section):
     coarser: int = setting(1, low=1, high=4, doc=
         "Segments, planes and confidence are found on a pair that is this many times smaller, with "
         "matches of the whole size, and are then enlarged. Images of up to 400,000 pixels, images "
-        "in tiles, and runs with segments or a potential of your own have 1.")
+        "in tiles, runs with segments or a potential of your own, and learning have 1.")
     sky: bool = setting(True, doc=
         "If true, pixels that look like sky are flagged, are infinitely far in depth maps, and are "
         "left out of point clouds and meshes. Planes and disparities do not depend on it.")

@@ -102,12 +102,17 @@ class Settings(Section):
     def identity(self) -> str:
         """Return text that is equal for equal settings, even after settings are renamed.
 
-        It is TOML with the settings' original names, without `fsync` and without an automatic
-        `space.max_depth`, which older versions did not have, so that digests written by them still
-        match.
+        It is TOML with the settings' original names, without `fsync`, and without others that older
+        versions did not have where they are as these versions were, so that digests written by them
+        still match.
         """
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
-        new = {"fsync": self.fsync, "space.max_depth": None}
+        new = {
+            "fsync": self.fsync,
+            "space.max_depth": None,
+            "matching.census.guided": False,
+            "model.coarser": 1,
+        }
         return _toml(leaf for leaf in named if leaf.path not in new or leaf.value != new[leaf.path])
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
