@@ -211,6 +211,16 @@ def test_export_writes_all_pairs(batch, tmp_path, capsys):
     assert written == {f"{name}/{file}" for name in NAMES for file in ("depth.png", "cloud.ply")}
 
 
+def test_export_writes_one_pair(batch, tmp_path, capsys):
+    run("export", batch, "cloud.ply", "--pair", NAMES[1], "--json", "--quiet")
+    assert outcome(capsys)["output"] == str(batch / NAMES[1])
+    assert (batch / NAMES[1] / "cloud.ply").is_file()
+    assert not (batch / NAMES[0] / "cloud.ply").exists()
+    run("export", batch, "cloud.ply", "--pair", NAMES[1], "-o", tmp_path / "new", "--quiet")
+    written = (tmp_path / "new/cloud.ply").read_bytes()
+    assert written == (batch / NAMES[1] / "cloud.ply").read_bytes()
+
+
 def set_calibration(place):
     """Let a result say that its run was calibrated."""
     record = json.loads((place / "run.json").read_text())
@@ -286,10 +296,13 @@ def test_report_shows_errors_of_a_batch(done, kitti, tmp_path):
         Result.load(done / NAMES[0]).disparity, read_disparity(truths / "000000_10.png")
     )
     assert "<th>D1 %</th>" in text
-    assert f"<td>{errors['D1-all']:.2f}</td>" in text
-    assert "3 pairs, 2 done; 2 with ground truth, on average" in text
-    rows = re.findall(r"<tr>(.*?)</tr>", text)
-    assert len({row.count("<td>") for row in rows[1:]}) == 1  # the failed pair has empty cells
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", text)
+    assert f"{errors['D1-all']:.2f}" in cells
+    assert "3 pairs, 2 done, 2 with ground truth" in text
+    (table,) = re.findall(r"<tbody>(.*?)</tbody>", text, re.DOTALL)
+    rows = re.findall(r'<tr(?! class="note")[^>]*>(.*?)</tr>', table)
+    assert len(rows) == 3
+    assert len({row.count("<td") for row in rows}) == 1  # the failed pair has empty cells
 
 
 def test_view_shows_a_pair_of_a_batch(done, monkeypatch, capsys):
@@ -318,6 +331,8 @@ BAD = {
     "evaluate a map with a threshold": (["evaluate", "one.npy", "one.npy", "--min-confidence", "0.5"], "--min-confidence: means nothing without a result, or --confidence"),
     "evaluate a batch under way": (["evaluate", "begun"], "begun: expected a batch that has ended"),
     "export a batch under way": (["export", "begun"], "begun: expected a batch that has ended"),
+    "export another pair": (["export", "BATCH", "--pair", "training/7"], "expected the name of a pair (training/000000_10, training/000001_10), got 'training/7'"),
+    "export a pair of a result": (["export", f"BATCH/{NAMES[0]}", "--pair", "a"], "--pair: means nothing without the folder of a batch"),
     "export depth without calibration": (["export", "BATCH", "depth.png"], f"depth.png: expected calibrated pairs, because it is in millimetres, but 2 of 2 have no calibration ({NAMES[0]}, {NAMES[1]})"),
     "export with a calibration of other images": (["export", "BATCH", "cloud.ply", "--calib", "wide.txt"], "wide.txt: expected the calibration of images of 128×64"),
     "export with half a calibration": (["export", "BATCH", "--fx", "7"], "--fx, --baseline: expected both"),

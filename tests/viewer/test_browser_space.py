@@ -1,6 +1,7 @@
 """The 3D view in a real browser: what it shows and measures is what the result has."""
 
 import dataclasses
+import itertools
 import json
 
 import cv2
@@ -71,6 +72,12 @@ def click(tab, x, y):
 def colour_at(tab, x, y):
     picture = seen(tab, "#space")
     return picture[round(y * picture.shape[0]), round(x * picture.shape[1]), ::-1].astype(int)
+
+
+def covered(tab):
+    """Where the 3D view shows the scene, not the background, which may be dark or light."""
+    picture = seen(tab, "#space").astype(int)
+    return np.abs(picture - picture[3, 3]).max(axis=2) > 12
 
 
 def pixel_at(tab, x, y):
@@ -200,7 +207,7 @@ def test_the_clip_by_confidence_shows_while_the_slider_moves(page):
     page.select_option("#colouring", "shape")
 
     def halves():
-        lit = seen(page, "#space").max(axis=2) > 60
+        lit = covered(page)
         middle = lit.shape[1] // 2
         return lit[:, :middle].mean(), lit[:, middle:].mean()
 
@@ -250,6 +257,27 @@ def test_colours_are_those_of_the_values_of_the_result(page, kind):
         return sorted(off)[-2] <= 14
 
     until(page, right)
+
+
+@pytest.mark.parametrize("kind", ["depth", "normals"])
+def test_nothing_over_the_view_covers_anything_else(page, kind):
+    page.check("#show-cloud")
+    page.select_option("#colouring", kind)
+    expect(page.locator("#space-legend")).to_have_attribute("data-kind", kind)
+    expect(page.locator("#counts")).to_contain_text("points")
+    open_menu(page)
+    page.fill("#clip-far-exact", "3")
+    page.click("#viewing summary")
+    page.click("#measure")
+    parts = page.locator(".tools > :visible, #space-legend, #compass, #clipped, #counts").all()
+    boxes = [part.bounding_box() for part in parts]
+    assert len(boxes) >= 12
+    for one, other in itertools.combinations(boxes, 2):
+        across = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
+        down = one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
+        assert across or down
+    if kind == "depth":
+        assert page.locator("#space-legend .bar span:visible").count() >= 3
 
 
 def test_the_colour_map_can_be_chosen(wide):
@@ -320,11 +348,9 @@ def test_shapes_are_lit_alike_from_both_sides(page):
     def brightness(key):
         page.keyboard.press(key)
         page.wait_for_timeout(700)  # all is drawn when nothing moves
-        picture = seen(page, "#space")
-        background = picture[3, 3].astype(int)
-        lit = np.abs(picture.astype(int) - background).max(axis=2) > 12
+        lit = covered(page)
         assert lit.mean() > 0.03
-        return float(np.median(picture[lit]))
+        return float(np.median(seen(page, "#space")[lit]))
 
     front, behind = brightness("c"), brightness("b")
     assert behind > 90
@@ -356,15 +382,15 @@ def test_points_have_the_size_that_is_asked_for(page):
     page.locator("#space").focus()
     page.keyboard.press("t")
 
-    def covered(power):
+    def share(power):
         page.locator("#point-size").evaluate(
             "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }",
             power,
         )
         page.wait_for_timeout(700)
-        return (seen(page, "#space").max(axis=2) > 60).mean()
+        return covered(page).mean()
 
-    small, usual, large = covered("-2"), covered("0"), covered("2")
+    small, usual, large = share("-2"), share("0"), share("2")
     assert small < 0.8 * usual
     assert usual < large
     assert page.locator("#point-size-shown").text_content() == "4.0 ×"

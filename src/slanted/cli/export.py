@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @new_command(name="export", short_help="Write a result as meshes, point cloud and depth image.")
 @click.argument("result", type=options.PATH)
 @click.argument("names", nargs=-1, type=click.Choice(tuple(EXPORTS)), metavar="[FILE]...")
+@option("--pair", metavar="NAME",
+        help="Export only this pair of a batch, as if RESULT were its folder.")  # fmt: skip
 @options.output(None, "Folder to write to, with one for each pair of a batch; by default the "
                 "result's own.")  # fmt: skip
 @option("--min-confidence", type=click.FloatRange(0, 1), metavar="P",
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 def command(
     result: Path,
     names: tuple[str, ...],
+    pair: str | None,
     output: Path | None,
     min_confidence: float | None,
     max_depth: float | None,
@@ -48,23 +51,27 @@ def command(
 ) -> None:
     """Export the folder RESULT of `slanted run` as FILEs, by default as all of them.
 
-    RESULT may be the folder of a `slanted batch`, all of whose pairs are exported; one that cannot
-    be is named, the others go on, and the exit code is then 1. cloud.ply has every pixel that is
-    neither sky nor too far as a coloured point; mesh.ply, mesh.glb and mesh.obj are the planes as
-    one mesh, joined at coplanar and hinge boundaries and cut at occlusions, with the colours of the
-    image (as a texture in GLB and OBJ); depth.png is 16 bit, in millimetres, 0 for unknown and for
-    the sky. Lengths are in metres if the run was calibrated, or if --calib or --fx and --baseline
-    are given, otherwise in baselines. Meshes need slanted[viewer]; without it they are left out,
-    with a warning.
+    RESULT may be the folder of a `slanted batch`, all of whose pairs, or only that of --pair, are
+    exported; one that cannot be is named, the others go on, and the exit code is then 1. cloud.ply
+    has every pixel that is neither sky nor too far as a coloured point; mesh.ply, mesh.glb and
+    mesh.obj are the planes as one mesh, joined at coplanar and hinge boundaries and cut at
+    occlusions, with the colours of the image (as a texture in GLB and OBJ); depth.png is 16 bit, in
+    millimetres, 0 for unknown and for the sky. Lengths are in metres if the run was calibrated, or
+    if --calib or --fx and --baseline are given, otherwise in baselines. Meshes need
+    slanted[viewer]; without it they are left out, with a warning.
     """
-    from slanted.batch.summary import is_batch
+    from slanted.batch.summary import find_result, is_batch
     from slanted.output.folder import check_folder
 
     calibration = options.calibration_source(**calibration_values)
     asked = Asked(names, min_confidence, max_depth, calibration)
     if output is not None:
         check_folder(output)
-    if is_batch(result):
+    if not is_batch(result):
+        options.refuse_without("the folder of a batch", {"--pair": pair})
+    elif pair is not None:
+        result = find_result(result, pair)
+    else:
         _export_batch(result, output, asked, report)
         return
     with report:

@@ -20,7 +20,7 @@ export function swatch(colour, ...texts) {
   return line;
 }
 
-// Where the bar is short, numbers that would cover the one before are left out.
+// Where the bar is short, numbers that would cover the one to their left are left out.
 function thinOut(ticks) {
   let free = -Infinity;
   for (const tick of ticks) {
@@ -42,7 +42,7 @@ export function showLegend(box, { title, bar, ticks, swatches }) {
       context.fillRect(k, 0, 1, 1);
     });
     holder.append(canvas);
-    for (const [place, text] of ticks) {
+    for (const [place, text] of [...ticks].sort(([one], [other]) => one - other)) {
       const tick = make("span", text);
       tick.style.left = `${100 * place}%`;
       holder.append(tick);

@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { OrbitControls } from "./vendor/three/OrbitControls.js";
 import { Marks } from "./space_marks.js";
 import {
-  NOWHERE, PAINT, makeMaterials, makeUniforms, scaleTexture, textureOf,
+  CLAY, NOWHERE, PAINT, makeMaterials, makeUniforms, scaleTexture, textureOf,
 } from "./space_materials.js";
 
 export { KEYS } from "./space_keys.js";
@@ -74,6 +74,7 @@ export class SpaceView {
     const paint = () => {
       const colour = getComputedStyle(this.canvas).getPropertyValue("--well").trim();
       this.renderer.setClearColor(new THREE.Color(colour || "#0e1013"));
+      this.uniforms.clay.value.set(...(CLAY[document.documentElement.dataset.theme] ?? CLAY.dark));
       this.draw();
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);

@@ -4,6 +4,8 @@ import * as THREE from "three";
 
 // What a surface is painted with; PICK paints the number of the pixel that is seen.
 export const PAINT = { picture: 0, shape: 1, depth: 2, disparity: 3, confidence: 4, normals: 5, PICK: 9 };
+// Shapes without colours: light on a dark page, dark on a light one.
+export const CLAY = { dark: [0.80, 0.82, 0.85], light: [0.64, 0.67, 0.71] };
 export const NOWHERE = 65535;
 
 // The pixel of a point follows from its position. Interpolated coordinates would be wrong inside
@@ -36,6 +38,7 @@ const COLOURS = `
   uniform vec2 range;       // values at the ends of the colour map
   uniform float product;    // focal length times baseline: disparity is product / depth - doffs
   uniform float doffs;
+  uniform vec3 clay;        // of shapes without colours
   uniform int paint;
   vec4 onScale(float share) {
     return vec4(texture2D(scale, vec2((clamp(share, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb, 1.0);
@@ -44,7 +47,7 @@ const COLOURS = `
   vec4 shaded(vec3 seen, vec3 normal) {
     vec3 facing = dot(normal, seen) > 0.0 ? -normal : normal;
     float light = 0.42 + 0.40 * abs(dot(facing, normalize(seen))) + 0.18 * facing.y;
-    return vec4(vec3(0.80, 0.82, 0.85) * light, 1.0);
+    return vec4(clay * light, 1.0);
   }
   vec4 colourOf(vec3 point, vec2 place) {
     float depth = -point.z;
@@ -100,7 +103,7 @@ const CLOUD_FRAGMENT = `
   ${PLACE} ${COLOURS}
   varying vec3 point;
   void main() {
-    gl_FragColor = paint == ${PAINT.shape} ? vec4(0.8, 0.82, 0.85, 1.0) : colourOf(point, placeOf(point));
+    gl_FragColor = paint == ${PAINT.shape} ? vec4(clay, 1.0) : colourOf(point, placeOf(point));
   }`;
 
 function oneColour(...rgba) {
@@ -116,7 +119,7 @@ export function makeUniforms() {
     clip: new THREE.Vector2(0, 1e30), least: 0, sure: oneColour(255, 255, 255, 255),
     map: oneColour(128, 128, 128, 255), slopes: oneColour(128, 128, 255, 255),
     scale: oneColour(255, 255, 255, 255), range: new THREE.Vector2(1, 2),
-    product: 1, doffs: 0, paint: PAINT.picture, size: 1,
+    product: 1, doffs: 0, clay: new THREE.Vector3(...CLAY.dark), paint: PAINT.picture, size: 1,
   };
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
