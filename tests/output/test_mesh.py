@@ -13,12 +13,13 @@ import naive_mesh
 from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
+from slanted.output import mesh as mesh_module
 from slanted.output.mesh import JoinRule, build_mesh, step_for
 from slanted.output.mesh_corner_kernels import fill_runs, number_corners
 from slanted.output.mesh_outline_kernels import round_corners, simplify
 from slanted.output.mesh_outlines import REACHES, triangulate
 from slanted.output.mesh_triangle_kernels import first_sides, improve, pair_sides
-from slanted.output.space import LEAST_DISPARITY, SLOPE, Space, assumed_calibration
+from slanted.output.space import LEAST_DISPARITY, Space, assumed_calibration
 from slanted.partition.label_image import label_image_from_user
 from slanted.regions import build_regions
 from slanted.synthetic import make_scene
@@ -374,7 +375,7 @@ def test_no_edge_is_longer_than_the_bound_nor_beyond_the_depth(world, depth, see
         pixels = np.linalg.norm(mesh.corners[start] - mesh.corners[end], axis=1)
         away = np.linalg.norm(places, axis=1)
         length = np.linalg.norm(places[start] - places[end], axis=1)
-        bound = SLOPE * pixels * np.minimum(away[start], away[end]) / CAMERAS.fx_pixels
+        bound = space.longest(pixels, np.minimum(away[start], away[end]))
         assert (length <= bound * (1 + 1e-3) + 1e-5).all()
 
 
@@ -409,3 +410,54 @@ def test_a_plane_of_400_pixels_has_a_dozen_triangles():
     planes = np.tile([0.0, 0.0, 9.0], (2, 1))
     mesh = build_mesh(regions, planes, np.zeros(1, np.int32))
     assert 6 <= (mesh.segment == regions.label_image[30, 40]).sum() <= 14
+
+
+def outline_length(mesh):
+    """The length, in pixels, of the edges that only one triangle has."""
+    edges = np.sort(mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges, count = np.unique(edges, axis=0, return_counts=True)
+    start, end = mesh.corners[edges[count == 1]].transpose(1, 0, 2)
+    return np.linalg.norm(start - end, axis=1).sum()
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.floats(-4, 4), st.integers(0, 2**32 - 1))
+def test_the_texture_is_off_by_less_than_a_pixel_in_space(world, doffs, seed):
+    regions, planes, kinds = world
+    cameras = dataclasses.replace(
+        assumed_calibration(*regions.label_image.shape), doffs_pixels=doffs
+    )
+    whole = build_mesh(regions, planes * (10, 10, 1), kinds)
+    # Larger pixels, so that edges are long.
+    whole = dataclasses.replace(whole, corners=10 * whole.corners)
+    space = Space(cameras, is_known=False)
+    mesh = whole.within(space)
+    shares = np.random.default_rng(seed).dirichlet(np.full(3, 0.7), (len(mesh.faces), 9))
+    places = mesh.positions(cameras).astype(float)[mesh.faces]
+    x, y, z = np.einsum("fpk,fkc->cfp", shares, places)
+    seen = np.stack([x, y], axis=-1) / z[..., None] * (cameras.fx_pixels, cameras.fy_pixels)
+    seen += cameras.cx_pixels, cameras.cy_pixels
+    drawn = np.einsum("fpk,fkc->fpc", shares, mesh.corners[mesh.faces])
+    assert np.linalg.norm(seen - drawn, axis=-1).max(initial=0) < 1.001  # rounded positions
+    unsplit = without_split(whole, space)
+    assert outline_length(mesh) == pytest.approx(outline_length(unsplit))  # no gap
+    assert areas(mesh).sum() == pytest.approx(areas(unsplit).sum())
+    assert (areas(mesh) > 0).all()
+
+
+def without_split(mesh, space):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mesh_module, "split_where_depth_varies", lambda parts, _: parts)
+        return mesh.within(space)
+
+
+def test_a_road_is_split_where_its_depth_varies_and_a_wall_is_not():
+    regions = build_regions(np.zeros((60, 80), np.int32))
+    space = Space(CAMERAS, max_depth=100.0)
+    for rise, least, most in ((0.0, 2, 2), (0.5, 20, 250)):
+        mesh = build_mesh(regions, np.array([[0.0, rise, 20.0]]), np.zeros(0, np.int32))
+        kept = mesh.within(space)
+        assert len(mesh.faces) == 2
+        assert least <= len(kept.faces) <= most
+        v, disparity = kept.corners[:, 1], kept.disparity
+        np.testing.assert_allclose(disparity, 20 + rise * (v - 29.5))

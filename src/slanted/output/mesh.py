@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from slanted.boundary_label import BoundaryLabel
 from slanted.io import Calibration
+from slanted.output.mesh_depth import split_where_depth_varies
 from slanted.output.mesh_levels import NEAR, cut_at
 from slanted.output.mesh_outlines import triangulate
 from slanted.output.space import LEAST_DISPARITY, SLOPE, Space
@@ -78,14 +79,18 @@ class PlaneMesh:
     def within(self, space: Space) -> PlaneMesh:
         """Return the mesh without what is too far or, if the cameras are known, too oblique.
 
-        Triangles are cut where they are too far, so that the mesh ends at that very depth.
+        Triangles are cut where they are too far, so that the mesh ends at that very depth, and
+        where their depth varies so much that the image would not fit on them.
         """
         least = space.least - space.cameras.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
         kept = np.all(disparity[faces] >= least - NEAR, axis=1)
         mesh = PlaneMesh(corners, disparity, faces, segment).only(kept)
-        return mesh.only(mesh._slopes(space).max(axis=1) <= SLOPE) if space.is_known else mesh
+        if space.is_known:
+            mesh = mesh.only(mesh._slopes(space).max(axis=1) <= SLOPE)
+        parts = (mesh.corners, mesh.disparity, mesh.faces, mesh.segment)
+        return PlaneMesh(*split_where_depth_varies(parts, space.cameras.doffs_pixels))
 
     def _slopes(self, space: Space) -> Floats:
         """Return (F, 3) how many times longer each triangle is than it looks, at its vertices."""
