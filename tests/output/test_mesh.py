@@ -1,8 +1,10 @@
 """The mesh is exact in the image, joined where surfaces go on and cut where they end."""
 
 import dataclasses
+import tracemalloc
 from collections import defaultdict
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +16,13 @@ from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
 from slanted.output import mesh as mesh_module
-from slanted.output.mesh import JoinRule, build_mesh, step_for
+from slanted.output import space as space_module
+from slanted.output.mesh import JoinRule, build_mesh
 from slanted.output.mesh_corner_kernels import fill_runs, number_corners
 from slanted.output.mesh_outline_kernels import round_corners, simplify
-from slanted.output.mesh_outlines import REACHES, triangulate
+from slanted.output.mesh_outlines import REACHES, step_for, triangulate
 from slanted.output.mesh_triangle_kernels import first_sides, improve, pair_sides
-from slanted.output.space import LEAST_DISPARITY, Space, assumed_calibration
+from slanted.output.space import LEAST_DISPARITY, SLOPE, Space, assumed_calibration
 from slanted.partition.label_image import label_image_from_user
 from slanted.regions import build_regions
 from slanted.synthetic import make_scene
@@ -389,6 +392,41 @@ def test_how_oblique_a_plane_is_seen():
     away = 1.5 * np.hypot(1, CAMERAS.fx_pixels / (v - CAMERAS.cy_pixels))
     np.testing.assert_allclose(found, away / 1.5)
     assert space.slopes(np.zeros(2), np.zeros(1), np.zeros(1), np.zeros(1)) == np.inf
+
+
+def slanted_segments(height, width, seed):
+    """What `Space.oblique` uses of a result, with planes seen at all angles."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 9, (height, width))
+    planes = np.column_stack([rng.normal(0, 3, (9, 2)), rng.uniform(1, 40, 9)])
+    regions = SimpleNamespace(label_image=labels, centre=rng.uniform(0, 20, (9, 2)))
+    return SimpleNamespace(regions=regions, planes=planes)
+
+
+def test_oblique_pixels_are_the_same_in_blocks_of_rows(monkeypatch):
+    made = slanted_segments(23, 31, 0)
+    space = Space(CAMERAS)
+    found = space.oblique(made)
+    for (v, u), i in np.ndenumerate(made.regions.label_image):
+        a, b, c = made.planes[i]
+        d = a * (u - made.regions.centre[i, 0]) + b * (v - made.regions.centre[i, 1]) + c
+        place = [np.array([w]) for w in (d, float(u), float(v))]
+        assert found[v, u] == (space.slopes(np.array([[a, b]]), *place)[0] > SLOPE)
+    assert 0 < found.sum() < found.size
+    for pixels in (1, 31, 100, 31 * 22):
+        monkeypatch.setattr(space_module, "PIXELS_AT_A_TIME", pixels)
+        np.testing.assert_array_equal(space.oblique(made), found)
+    assert Space(CAMERAS, is_known=False).oblique(made) is None
+
+
+def test_oblique_pixels_of_a_large_image_take_little_memory():
+    made = slanted_segments(1000, 2000, 1)
+    tracemalloc.start()
+    found = Space(CAMERAS).oblique(made)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.dtype == np.bool_
+    assert most < 80e6  # 300 MB if it were done at once
 
 
 def test_a_gap_that_is_joined_nearby_is_cut_far_away():
