@@ -152,6 +152,14 @@ def pieces(labels):
 
 
 @settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_triangles_are_those_of_the_slow_and_obvious_version(world):
+    labels = world[0].label_image
+    for found, expected in zip(pieces(labels), naive_mesh.triangulated(labels), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@settings(max_examples=150, deadline=None)
 @given(worlds(), st.integers(0, 2**32 - 1))
 def test_outlines_are_those_of_the_slow_and_obvious_version(world, seed):
     regions, _, kinds = world
@@ -160,14 +168,16 @@ def test_outlines_are_those_of_the_slow_and_obvious_version(world, seed):
     is_loose = {frozenset(e): k for e, k in zip(regions.edges.tolist(), loose, strict=True)}
     adjacency = loose_of(regions, np.zeros((regions.count, 3)), kinds, JoinRule())[0]
     mesh, off = pieces(labels), np.zeros(labels.size * 4)
+    first = naive_mesh.triangulated(labels)
+    places, lines = dict(enumerate(map(tuple, first[0].tolist()))), naive_mesh.outlines(first)
+    copied = off.copy()
     limits = (4 * labels.shape[1], 4 * labels.shape[0])
     for reach in (0.25, 0.5, 1.0):
-        copied = off.copy()
-        expected = naive_mesh.simplified(
-            mesh, labels.shape, lambda pair: is_loose.get(frozenset(pair)) == 1, reach, copied
+        naive_mesh.simplified(
+            places, lines, labels.shape, lambda p: is_loose.get(frozenset(p)) == 1, reach, copied
         )
         simplify(mesh, limits, adjacency, loose, reach, off)
-        assert naive_mesh.outlines(mesh) == expected
+        assert naive_mesh.outlines(mesh) == lines
         np.testing.assert_allclose(off, copied)
 
 
