@@ -13,6 +13,8 @@ For each frame, with the calibration of KITTI:
   percentage of the ground truth that the mesh covers, of all of it and of what is nearer than 40 m.
 - *planes*: how far vertices are from the planes of the triangles that they belong to, in pixels of
   disparity, and the percentage of them that is within 0.01 px.
+- *texture*: by how many pixels the image is off on an edge at most, in a program that lays it on
+  the triangles in space.
 - triangles, for each segment and for each 400 pixels; megabytes of ``mesh.glb``; seconds to make
   it; points of ``cloud.ply``.
 
@@ -31,11 +33,12 @@ from common import frames_of, options, pair_of, record, timed, told
 from slanted.io import Calibration
 from slanted.output.export import Exportable, export
 from slanted.output.mesh import PlaneMesh
+from slanted.output.mesh_depth import texture_shift
+from slanted.output.space import Space
 from slanted.pipeline import estimate
 from slanted.result import Result
 from slanted.settings import Settings
 
-SLOPE = 30.0
 WRONG, NEAR = 3.0, 40.0
 MADE_UP = Calibration(150.0, 150.0, 79.5, 47.5, 0.5)
 """Cameras for frames without a calibration: the scenes of ``--smoke``."""
@@ -84,7 +87,7 @@ class Drawn:
         return cls(disparity, depth**3 * normal / (focal**3 * cameras.baseline_meters))
 
 
-def edges(corners: np.ndarray, places: np.ndarray, faces: np.ndarray, focal: float) -> Any:
+def edges(corners: np.ndarray, places: np.ndarray, faces: np.ndarray, space: Space) -> Any:
     """Return (F,) the longest edge of each triangle in metres, and its share of the bound."""
     ends = faces[:, [[0, 1], [1, 2], [2, 0]]]
     start, end = places[ends].astype(np.float64).transpose(2, 0, 1, 3)
@@ -92,7 +95,7 @@ def edges(corners: np.ndarray, places: np.ndarray, faces: np.ndarray, focal: flo
     length = np.linalg.norm(end - start, axis=-1)
     near = np.minimum(np.linalg.norm(start, axis=-1), np.linalg.norm(end, axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = length * focal / (SLOPE * pixels * near)
+        share = length / space.longest(pixels, near)
     return length.max(axis=1), np.nan_to_num(share, nan=0.0, posinf=1e9).max(axis=1)
 
 
@@ -119,7 +122,8 @@ def judged(result: Result, cameras: Calibration, truth: np.ndarray) -> dict[str,
     seconds, mesh = timed(source.mesh)
     taken, files = timed(lambda: export("mesh.glb", source))
     places = mesh.positions(cameras)
-    longest, share = edges(mesh.corners, places, mesh.faces, cameras.fx_pixels)
+    longest, share = edges(mesh.corners, places, mesh.faces, source.space)
+    shift = texture_shift(mesh.corners, mesh.disparity + cameras.doffs_pixels, mesh.faces)
     is_near = places[mesh.faces][..., 2].min(axis=1) < 80
     drawn = Drawn.of(mesh, result.disparity.shape, cameras)
     owner = mesh.segment[:, np.newaxis]
@@ -138,6 +142,7 @@ def judged(result: Result, cameras: Calibration, truth: np.ndarray) -> dict[str,
         "most off planes, px": float(off.max()),
         "mean off planes, px": float(off.mean()),
         "on planes, %": 100 * float((off < 0.01).mean()),
+        "texture off, px": float(shift.max()),
         "triangles": len(mesh.faces),
         "a segment": len(mesh.faces) / len(np.unique(mesh.segment)),
         "each 400 px": 400 * len(mesh.faces) / int(np.isfinite(drawn.disparity).sum()),

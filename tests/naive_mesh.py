@@ -1,6 +1,6 @@
 """The mesh of a result, slow and obvious: one point after the other, in dictionaries."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 
 import numpy as np
 
@@ -63,6 +63,77 @@ def turn(a, b, c):
     return (c[0] - a[0]) * (b[1] - a[1]) - (c[1] - a[1]) * (b[0] - a[0])
 
 
+def numbered(labels):
+    """The corners (x, y) that an outline reaches from above or below, in raster order."""
+    height, width = labels.shape
+    found = {}
+    for y in range(height + 1):
+        for x in range(width + 1):
+            upper_left, upper_right, lower_left, lower_right = pixels_round(labels, x, y)
+            if upper_left != upper_right or lower_left != lower_right:
+                found[x, y] = len(found)
+    return found
+
+
+def filled(labels, numbers):
+    """Triangles between the upper and the lower side of every run of pixels, with their owners."""
+    found = []
+    for y, row in enumerate(labels.tolist()):
+        x = 0
+        for owner, run in groupby(row):
+            ends = range(x, x + len(list(run)) + 1)
+            upper, lower = ([c for c in ends if (c, side) in numbers] for side in (y, y + 1))
+            while len(upper) > 1 or len(lower) > 1:
+                start = (upper[0], y), (lower[0], y + 1)
+                if len(lower) == 1 or (len(upper) > 1 and upper[1] <= lower[1]):
+                    upper = upper[1:]
+                    end = upper[0], y
+                else:
+                    lower = lower[1:]
+                    end = lower[0], y + 1
+                found.append((owner, tuple(numbers[corner] for corner in (*start, end))))
+            x = ends[-1]
+    return found
+
+
+def rounded(labels, numbers, faces):
+    """Positions in quarters of a pixel, after those at which a chain turns have moved."""
+    places = [(4 * x, 4 * y) for x, y in numbers]
+    for (x, y), v in numbers.items():
+        around = pixels_round(labels, x, y)
+        arms = {
+            (dx, dy): around[k] != around[m]
+            for (dx, dy), k, m in (((-1, 0), 0, 2), ((1, 0), 1, 3), ((0, -1), 0, 1), ((0, 1), 2, 3))
+        }
+        level, upright = ([d for d in arms if arms[d] and bool(d[0]) == is_level]
+                          for is_level in (True, False))  # fmt: skip
+        if None in around or len(level) != 1 or len(upright) != 1:
+            continue
+        before = places[v]
+        places[v] = before[0] + level[0][0], before[1] + upright[0][1]
+        if any(turn(*(places[k] for k in face)) <= 0 for face in faces if v in face):
+            places[v] = before
+    return places
+
+
+def triangulated(labels):
+    """Positions, vertices, twins, owners and leaving sides, before anything is removed."""
+    numbers = numbered(labels)
+    triangles = filled(labels, numbers)
+    faces = [face for _, face in triangles]
+    sides = [(face[k], face[(k + 1) % 3]) for face in faces for k in range(3)]
+    assert len(set(sides)) == len(sides)
+    twin = [sides.index(side[::-1]) if side[::-1] in sides else -1 for side in sides]
+    leaving = []
+    for v in range(len(numbers)):
+        from_here = [h for h, (start, _) in enumerate(sides) if start == v]
+        leaving.append(next((h for h in from_here if twin[h] < 0), from_here[0]))
+    vertices = [start for start, _ in sides]
+    owners = [owner for owner, _ in triangles]
+    arrays = rounded(labels, numbers, faces), vertices, twin, owners, leaving
+    return tuple(np.array(each) for each in arrays)
+
+
 def outlines(mesh):
     """Lines between vertices on which segments end, with the owners on their two sides."""
     _, vertices, twin, owner, _ = mesh
@@ -76,10 +147,8 @@ def outlines(mesh):
     return found
 
 
-def simplified(mesh, size, is_loose, reach, off):
-    """The lines that one pass leaves; `off` is changed as the kernel changes it."""
-    places = {v: tuple(map(int, mesh[0][v])) for v in range(len(mesh[4])) if mesh[4][v] >= 0}
-    lines = outlines(mesh)
+def simplified(places, lines, size, is_loose, reach, off):
+    """Remove vertices from `places` and `lines` in one pass; `off` changes as in the kernel."""
     centres = [(4 * x + 2, 4 * y + 2) for x in range(size[1]) for y in range(size[0])]
 
     def holds(triangle, point):
@@ -108,4 +177,3 @@ def simplified(mesh, size, is_loose, reach, off):
         lines[frozenset((a, b))] = lines[at[0]]
         del lines[at[0]], lines[at[1]], places[v]
         off[a], off[b] = max(off[a], way), max(off[b], way)
-    return lines

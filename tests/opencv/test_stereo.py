@@ -92,6 +92,7 @@ def test_the_range_is_found_if_none_is_given():
 
 def test_settings_are_taken_and_kept():
     chosen = {"matching.max_disparity": 40, "confidence.min": 0.5, "seed": 3}
+    chosen["space.max_depth"] = 30.0
     stereo = StereoSlanted.create(mode="fast", settings=chosen)
     assert stereo.settings == slanted.Settings.preset("fast").updated(chosen)
     assert stereo.settings.seed == 3
@@ -99,6 +100,7 @@ def test_settings_are_taken_and_kept():
     assert stereo.getMode() == "best"
     assert stereo.settings.matching.max_disparity == 40
     assert stereo.getMinConfidence() == 0.5
+    assert stereo.settings.space.max_depth == 30
     assert stereo.settings.inference == slanted.Settings.preset("best").inference
     stereo.setMode(cv2.StereoSGBM_MODE_HH)
     assert stereo.settings.inference == slanted.Settings().inference

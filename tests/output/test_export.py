@@ -126,8 +126,14 @@ def test_clouds_and_meshes_end_where_they_are_told_and_depth_does_not(result):
     assert result.calibrated(CAMERAS).mesh(max_depth=2.0).vertices[:, 2].max() <= 2.0001
     with pytest.raises(InputError, match="max_depth: expected a depth above 0, got 0"):
         result.points(max_depth=0)
-    with pytest.raises(InputError, match="near enough and not seen edge-on, got none; give a larg"):
+    with pytest.raises(InputError, match="near enough, got none; give a larger max_depth"):
         result.calibrated(CAMERAS).mesh(max_depth=0.1)
+    # With so long a focal length, what is not level is seen edge-on.
+    steep = dataclasses.replace(CAMERAS, fx_pixels=1e9, fy_pixels=1e9)
+    tilted = dataclasses.replace(result.inference, planes=result.planes + np.eye(3)[0])
+    leaning = dataclasses.replace(result, inference=tilted)
+    with pytest.raises(InputError, match="not seen edge-on, got none; check the calibration"):
+        Exportable(leaning, SCENE.left, steep).mesh()
 
 
 def test_normals_face_the_camera_from_both_sides(source):

@@ -1,8 +1,10 @@
 """The mesh is exact in the image, joined where surfaces go on and cut where they end."""
 
 import dataclasses
+import tracemalloc
 from collections import defaultdict
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +15,12 @@ import naive_mesh
 from partition.label_maps import label_maps
 from slanted.boundary_label import BoundaryLabel
 from slanted.model.drawing import draw_disparity
-from slanted.output.mesh import JoinRule, build_mesh, step_for
+from slanted.output import mesh as mesh_module
+from slanted.output import space as space_module
+from slanted.output.mesh import JoinRule, build_mesh
 from slanted.output.mesh_corner_kernels import fill_runs, number_corners
 from slanted.output.mesh_outline_kernels import round_corners, simplify
-from slanted.output.mesh_outlines import REACHES, triangulate
+from slanted.output.mesh_outlines import REACHES, step_for, triangulate
 from slanted.output.mesh_triangle_kernels import first_sides, improve, pair_sides
 from slanted.output.space import LEAST_DISPARITY, SLOPE, Space, assumed_calibration
 from slanted.partition.label_image import label_image_from_user
@@ -148,6 +152,14 @@ def pieces(labels):
 
 
 @settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_triangles_are_those_of_the_slow_and_obvious_version(world):
+    labels = world[0].label_image
+    for found, expected in zip(pieces(labels), naive_mesh.triangulated(labels), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@settings(max_examples=150, deadline=None)
 @given(worlds(), st.integers(0, 2**32 - 1))
 def test_outlines_are_those_of_the_slow_and_obvious_version(world, seed):
     regions, _, kinds = world
@@ -156,14 +168,16 @@ def test_outlines_are_those_of_the_slow_and_obvious_version(world, seed):
     is_loose = {frozenset(e): k for e, k in zip(regions.edges.tolist(), loose, strict=True)}
     adjacency = loose_of(regions, np.zeros((regions.count, 3)), kinds, JoinRule())[0]
     mesh, off = pieces(labels), np.zeros(labels.size * 4)
+    first = naive_mesh.triangulated(labels)
+    places, lines = dict(enumerate(map(tuple, first[0].tolist()))), naive_mesh.outlines(first)
+    copied = off.copy()
     limits = (4 * labels.shape[1], 4 * labels.shape[0])
     for reach in (0.25, 0.5, 1.0):
-        copied = off.copy()
-        expected = naive_mesh.simplified(
-            mesh, labels.shape, lambda pair: is_loose.get(frozenset(pair)) == 1, reach, copied
+        naive_mesh.simplified(
+            places, lines, labels.shape, lambda p: is_loose.get(frozenset(p)) == 1, reach, copied
         )
         simplify(mesh, limits, adjacency, loose, reach, off)
-        assert naive_mesh.outlines(mesh) == expected
+        assert naive_mesh.outlines(mesh) == lines
         np.testing.assert_allclose(off, copied)
 
 
@@ -374,7 +388,7 @@ def test_no_edge_is_longer_than_the_bound_nor_beyond_the_depth(world, depth, see
         pixels = np.linalg.norm(mesh.corners[start] - mesh.corners[end], axis=1)
         away = np.linalg.norm(places, axis=1)
         length = np.linalg.norm(places[start] - places[end], axis=1)
-        bound = SLOPE * pixels * np.minimum(away[start], away[end]) / CAMERAS.fx_pixels
+        bound = space.longest(pixels, np.minimum(away[start], away[end]))
         assert (length <= bound * (1 + 1e-3) + 1e-5).all()
 
 
@@ -388,6 +402,41 @@ def test_how_oblique_a_plane_is_seen():
     away = 1.5 * np.hypot(1, CAMERAS.fx_pixels / (v - CAMERAS.cy_pixels))
     np.testing.assert_allclose(found, away / 1.5)
     assert space.slopes(np.zeros(2), np.zeros(1), np.zeros(1), np.zeros(1)) == np.inf
+
+
+def slanted_segments(height, width, seed):
+    """What `Space.oblique` uses of a result, with planes seen at all angles."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 9, (height, width))
+    planes = np.column_stack([rng.normal(0, 3, (9, 2)), rng.uniform(1, 40, 9)])
+    regions = SimpleNamespace(label_image=labels, centre=rng.uniform(0, 20, (9, 2)))
+    return SimpleNamespace(regions=regions, planes=planes)
+
+
+def test_oblique_pixels_are_the_same_in_blocks_of_rows(monkeypatch):
+    made = slanted_segments(23, 31, 0)
+    space = Space(CAMERAS)
+    found = space.oblique(made)
+    for (v, u), i in np.ndenumerate(made.regions.label_image):
+        a, b, c = made.planes[i]
+        d = a * (u - made.regions.centre[i, 0]) + b * (v - made.regions.centre[i, 1]) + c
+        place = [np.array([w]) for w in (d, float(u), float(v))]
+        assert found[v, u] == (space.slopes(np.array([[a, b]]), *place)[0] > SLOPE)
+    assert 0 < found.sum() < found.size
+    for pixels in (1, 31, 100, 31 * 22):
+        monkeypatch.setattr(space_module, "PIXELS_AT_A_TIME", pixels)
+        np.testing.assert_array_equal(space.oblique(made), found)
+    assert Space(CAMERAS, is_known=False).oblique(made) is None
+
+
+def test_oblique_pixels_of_a_large_image_take_little_memory():
+    made = slanted_segments(1000, 2000, 1)
+    tracemalloc.start()
+    found = Space(CAMERAS).oblique(made)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.dtype == np.bool_
+    assert most < 80e6  # 300 MB if it were done at once
 
 
 def test_a_gap_that_is_joined_nearby_is_cut_far_away():
@@ -409,3 +458,54 @@ def test_a_plane_of_400_pixels_has_a_dozen_triangles():
     planes = np.tile([0.0, 0.0, 9.0], (2, 1))
     mesh = build_mesh(regions, planes, np.zeros(1, np.int32))
     assert 6 <= (mesh.segment == regions.label_image[30, 40]).sum() <= 14
+
+
+def outline_length(mesh):
+    """The length, in pixels, of the edges that only one triangle has."""
+    edges = np.sort(mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges, count = np.unique(edges, axis=0, return_counts=True)
+    start, end = mesh.corners[edges[count == 1]].transpose(1, 0, 2)
+    return np.linalg.norm(start - end, axis=1).sum()
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.floats(-4, 4), st.integers(0, 2**32 - 1))
+def test_the_texture_is_off_by_less_than_a_pixel_in_space(world, doffs, seed):
+    regions, planes, kinds = world
+    cameras = dataclasses.replace(
+        assumed_calibration(*regions.label_image.shape), doffs_pixels=doffs
+    )
+    whole = build_mesh(regions, planes * (10, 10, 1), kinds)
+    # Larger pixels, so that edges are long.
+    whole = dataclasses.replace(whole, corners=10 * whole.corners)
+    space = Space(cameras, is_known=False)
+    mesh = whole.within(space)
+    shares = np.random.default_rng(seed).dirichlet(np.full(3, 0.7), (len(mesh.faces), 9))
+    places = mesh.positions(cameras).astype(float)[mesh.faces]
+    x, y, z = np.einsum("fpk,fkc->cfp", shares, places)
+    seen = np.stack([x, y], axis=-1) / z[..., None] * (cameras.fx_pixels, cameras.fy_pixels)
+    seen += cameras.cx_pixels, cameras.cy_pixels
+    drawn = np.einsum("fpk,fkc->fpc", shares, mesh.corners[mesh.faces])
+    assert np.linalg.norm(seen - drawn, axis=-1).max(initial=0) < 1.001  # rounded positions
+    unsplit = without_split(whole, space)
+    assert outline_length(mesh) == pytest.approx(outline_length(unsplit))  # no gap
+    assert areas(mesh).sum() == pytest.approx(areas(unsplit).sum())
+    assert (areas(mesh) > 0).all()
+
+
+def without_split(mesh, space):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mesh_module, "split_where_depth_varies", lambda parts, _: parts)
+        return mesh.within(space)
+
+
+def test_a_road_is_split_where_its_depth_varies_and_a_wall_is_not():
+    regions = build_regions(np.zeros((60, 80), np.int32))
+    space = Space(CAMERAS, max_depth=100.0)
+    for rise, least, most in ((0.0, 2, 2), (0.5, 20, 250)):
+        mesh = build_mesh(regions, np.array([[0.0, rise, 20.0]]), np.zeros(0, np.int32))
+        kept = mesh.within(space)
+        assert len(mesh.faces) == 2
+        assert least <= len(kept.faces) <= most
+        v, disparity = kept.corners[:, 1], kept.disparity
+        np.testing.assert_allclose(disparity, 20 + rise * (v - 29.5))

@@ -12,6 +12,7 @@ from slanted.evaluation import Region, evaluate
 from slanted.inference.outcome import Iteration
 from slanted.matching import DisparityRange, match
 from slanted.matching.interpolation import interpolate_background
+from slanted.output.charts import energy_chart
 from slanted.output.folder import whole_folder, write_result
 from slanted.output.mesh import LEAST_DISPARITY
 from slanted.output.pictures import colour_disparity, colour_error
@@ -267,6 +268,27 @@ def test_the_course_of_the_energy_tells_where_segments_changed():
     rounds["inference.iterations"] = 7  # the run ended early: numbers of segments tell
     course = energy_course(with_iterations([50, 50, 60, 60], [9, 8, 12, 11], **rounds))
     assert [moment["changed"] for moment in course] == [False, False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "rounds", "segments"),
+    [
+        (2, 1, 2, [50, 50, 60, 60]),
+        (7, 1, 2, [50, 50, 60, 60]),  # ended early
+        (3, 1, 2, [50, 50, 50, 50]),  # ended early, in a round of refinement
+        (0, 2, 2, [50, 50, 50, 50]),  # all iterations are of refinement
+        (4, 0, 3, [50, 50, 50, 50]),
+    ],
+)
+def test_the_chart_and_the_page_mark_the_same_iterations(first, later, rounds, segments):
+    names = ("inference.iterations", "refinement.iterations", "refinement.rounds")
+    made = dict(zip(names, (first, later, rounds), strict=True))
+    result = with_iterations(segments, [9, 8, 12, 11], **made)
+    course = energy_course(result)
+    on_page = [moment["iteration"] - 0.5 for moment in course if moment["changed"]]
+    assert on_page == [each.x for each in energy_chart(result.inference, result.settings).breaks]
+    expected = {(2, 1, 2): [2.5, 3.5], (7, 1, 2): [2.5], (0, 2, 2): [2.5]}
+    assert on_page == expected.get((first, later, rounds), [])
 
 
 def test_a_result_without_iterations_has_no_course():

@@ -17,6 +17,7 @@ from slanted.errors import InputError
 from slanted.output.mesh import TOLERANCE
 from slanted.output.pictures import colour_confidence
 from slanted.output.pixel_flag import PixelFlag
+from slanted.output.space import Space
 from slanted.partition.label_image import label_image_from_user
 from slanted.result_folder import ResultFolder
 from slanted.viewer.app import MOST_AT_ONCE
@@ -184,6 +185,16 @@ def test_what_is_below_the_threshold_is_hidden(client, sure_client):
     # Without a confidence nothing can be hidden, and nothing is refused.
     np.testing.assert_array_equal(tile(client, "disparity", 60), tile(client, "disparity", 0))
     assert client.get(f"{frame}/mesh?confidence=60").content == client.get(f"{frame}/mesh").content
+
+
+def test_angles_are_computed_once_for_all_steps_of_a_mesh(monkeypatch):
+    calls = []
+    oblique = Space.oblique
+    monkeypatch.setattr(Space, "oblique", lambda *of: calls.append(1) or oblique(*of))
+    made = session()
+    few = final_frame("x", RESULT).mesh(made.scene.source(RESULT).space, 400)
+    assert 0 < len(few.faces) <= 400
+    assert len(calls) == 1
 
 
 def test_everything_may_be_hidden_and_thresholds_are_checked(sure_client):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from math import inf, nan
+from typing import TYPE_CHECKING
 
 from slanted.model.energy import Features
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from slanted.settings import Settings
 
 UNKNOWN = Features(*[nan] * len(fields(Features)))
 """Features that were not evaluated."""
@@ -46,6 +51,20 @@ class Iteration:
         if self.energy <= self.bound + ROUNDING:
             return 0.0
         return (self.energy - self.bound) / self.bound if self.bound > 0 else inf
+
+
+def graph_changes(steps: Sequence[Iteration], settings: Settings) -> frozenset[int]:
+    """Return the indices of iterations that had another graph than the one before.
+
+    That is where the number of segments changed and, in a run that has all iterations of its
+    settings, where a round of refinement began: segments, or the matches that they explain, may
+    change without their number.
+    """
+    changed = {k for k, (a, b) in enumerate(pairwise(steps), 1) if a.segments != b.segments}
+    first, each = settings.inference.iterations, settings.refinement.iterations
+    if each and len(steps) == first + each * settings.refinement.rounds:
+        changed.update(range(first, len(steps), each))
+    return frozenset(changed - {0})
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ MOST_DISPARITY = 2047
 """What 16 bits can hold of them, in pixels."""
 KEPT = (
     *("matching.min_disparity", "matching.max_disparity", "confidence.min"),
-    *("seed", "threads", "fsync"),
+    *("space.max_depth", "seed", "threads", "fsync"),
 )
 """Settings that stay when the preset changes: they are the program's, not a matter of quality."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from slanted.evaluation.metrics import OUTLIER_THRESHOLDS
 from slanted.evaluation.sparsification import DENSITIES
+from slanted.inference.outcome import graph_changes
 
 if TYPE_CHECKING:
     from slanted.evaluation.confidence import ConfidenceScores
@@ -78,16 +79,11 @@ def energy_chart(inference: Inference, settings: Settings) -> Chart:
 
 def _new_graphs(steps: Sequence[Iteration], settings: Settings) -> tuple[Break, ...]:
     """Return where segments changed, or the matches that they explain."""
-    rounds, each = settings.refinement.rounds, settings.refinement.iterations
-    first = settings.inference.iterations
-    starts = {first + each * k for k in range(rounds)} if each else {first}
     breaks = []
-    for number, (before, after) in enumerate(pairwise(steps), 1):
-        if before.segments != after.segments:
-            words = f"{before.segments} to {after.segments} segments"
-            breaks.append(Break(number + 0.5, words))
-        elif rounds and number in starts:
-            breaks.append(Break(number + 0.5, "next round"))
+    for number in sorted(graph_changes(steps, settings)):
+        before, after = steps[number - 1].segments, steps[number].segments
+        words = "next round" if before == after else f"{before} to {after} segments"
+        breaks.append(Break(number + 0.5, words))
     return tuple(breaks)
 
 

@@ -116,17 +116,24 @@ class Exportable:
             )
         mesh = mesh_of(self.result, self.space, min_confidence=least)
         if not len(mesh.faces):
-            nearest = float(self.result.disparity.max()) + self.cameras.doffs_pixels
-            if nearest < LEAST_DISPARITY:
-                raise InputError(
-                    "mesh: expected disparities above that of infinity, got none; give a "
-                    "calibration whose doffs says where infinity is"
-                )
-            raise InputError(
-                "mesh: expected surfaces that are near enough and not seen edge-on, got none; give "
-                "a larger --max-depth"
-            )
+            raise InputError(f"mesh: expected {self._why_empty()}")
         return mesh
+
+    def _why_empty(self) -> str:
+        """Return what a mesh without triangles lacks, and what to do."""
+        above = self.disparity + self.cameras.doffs_pixels
+        if float(np.nanmax(above)) < LEAST_DISPARITY:
+            return (
+                "disparities above that of infinity, got none; give a calibration whose doffs says "
+                "where infinity is"
+            )
+        oblique = self.space.oblique(self.result)
+        too_far = (
+            above < self.space.least if oblique is None else above[~oblique] < self.space.least
+        )
+        if too_far.any():
+            return "surfaces that are near enough, got none; give a larger max_depth"
+        return "surfaces that are not seen edge-on, got none; check the calibration"
 
 
 def export_names(*, calibrated: bool) -> tuple[str, ...]:
@@ -140,7 +147,7 @@ def export(name: str, source: Exportable) -> dict[str, bytes]:
     Parameters
     ----------
     name
-        One of `export_names`: ``cloud.ply``, all pixels but the sky as coloured points;
+        One of `export_names`: ``cloud.ply``, the pixels that `Exportable` keeps as coloured points;
         ``mesh.ply``, with colours at the vertices; ``mesh.glb`` and ``mesh.obj``, with the image as
         texture (the latter are three files); ``depth.png``, 16 bit, millimetres, 0 for unknown and
         for the sky.

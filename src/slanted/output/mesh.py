@@ -14,15 +14,16 @@ confidence. Vertices of one segment alone lie on its plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.boundary_label import BoundaryLabel
 from slanted.io import Calibration
+from slanted.output.mesh_depth import split_where_depth_varies
 from slanted.output.mesh_levels import NEAR, cut_at
-from slanted.output.mesh_outlines import triangulate
+from slanted.output.mesh_outlines import coarse_labels, still, triangulate
 from slanted.output.space import LEAST_DISPARITY, SLOPE, Space
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Flags, Floats, Ints
@@ -30,7 +31,6 @@ from slanted.runtime.arrays import Flags, Floats, Ints
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
 
-Array = TypeVar("Array", bound=NDArray[Any])
 TOLERANCE = 2.0
 SHARE = 0.05
 """Pixels of disparity, and share of the disparity above that of infinity, by which planes that
@@ -78,14 +78,18 @@ class PlaneMesh:
     def within(self, space: Space) -> PlaneMesh:
         """Return the mesh without what is too far or, if the cameras are known, too oblique.
 
-        Triangles are cut where they are too far, so that the mesh ends at that very depth.
+        Triangles are cut where they are too far, so that the mesh ends at that very depth, and
+        where their depth varies so much that the image would not fit on them.
         """
         least = space.least - space.cameras.doffs_pixels
         whole = (self.corners, self.disparity, self.faces, self.segment)
         corners, disparity, faces, segment = cut_at(whole, least)
         kept = np.all(disparity[faces] >= least - NEAR, axis=1)
         mesh = PlaneMesh(corners, disparity, faces, segment).only(kept)
-        return mesh.only(mesh._slopes(space).max(axis=1) <= SLOPE) if space.is_known else mesh
+        if space.is_known:
+            mesh = mesh.only(mesh._slopes(space).max(axis=1) <= SLOPE)
+        parts = (mesh.corners, mesh.disparity, mesh.faces, mesh.segment)
+        return PlaneMesh(*split_where_depth_varies(parts, space.cameras.doffs_pixels))
 
     def _slopes(self, space: Space) -> Floats:
         """Return (F, 3) how many times longer each triangle is than it looks, at its vertices."""
@@ -155,7 +159,7 @@ def build_mesh(
     # Hidden pixels are a segment n of their own, which has no neighbours: it shares no vertex.
     centre, planes = (_with_zeros(each) for each in (regions.centre, planes))
     starts = np.append(regions.adjacency_start, regions.adjacency_start[-1])
-    adjacency = (_still(starts), regions.adjacency_other, regions.adjacency_edge)
+    adjacency = (still(starts), regions.adjacency_other, regions.adjacency_edge)
     cells = coarse_labels(labels_apart(regions, hidden), step)
     loose = (labels < BoundaryLabel.LEFT_OCCLUSION) & _agree(regions, planes, rule)
     flat = triangulate(cells, adjacency, loose.astype(np.int32))
@@ -201,45 +205,21 @@ def _agree(regions: Regions, planes: Floats, rule: JoinRule) -> Flags:
 
 
 def _with_zeros(array: Floats) -> Floats:
-    return _still(np.append(array, np.zeros((1, array.shape[1])), axis=0).astype(np.float64))
-
-
-def _still(array: Array) -> Array:
-    """Return an array as read-only, as those of regions are: kernels are compiled for that."""
-    array.setflags(write=False)
-    return array
+    return still(np.append(array, np.zeros((1, array.shape[1])), axis=0).astype(np.float64))
 
 
 def labels_apart(regions: Regions, hidden: Flags | None) -> Ints:
     """Return the label image, in which hidden pixels have the label n."""
     if hidden is None:
         return regions.label_image
-    return _still(np.where(hidden, np.int32(regions.count), regions.label_image))
+    return still(np.where(hidden, np.int32(regions.count), regions.label_image))
 
 
-def coarse_labels(labels: Ints, step: int) -> Ints:
-    """Return the segment in the middle of each cell of about `step` pixels a side."""
-    if step == 1:
-        return labels
-    middles = []
-    for size in labels.shape:
-        cells = -(-size // step)
-        middles.append(((np.arange(cells) + 0.5) * size / cells).astype(np.intp))
-    return _still(np.ascontiguousarray(labels[np.ix_(*middles)]))
-
-
-def step_for(labels: Ints, most_triangles: int) -> int:
-    """Return the least step whose mesh, before it is simplified, has at most `most_triangles`."""
-    from slanted.output.mesh_corner_kernels import number_corners
-
-    step, largest = 1, max(labels.shape)
-    while step < largest:
-        coarse = coarse_labels(labels, step)
-        numbers = np.empty((coarse.shape[0] + 1, coarse.shape[1] + 1), np.int32)
-        if number_corners(coarse, numbers)[1] <= most_triangles:
-            break
-        step += 1
-    return step
+def hidden_from_mesh(result: ResultData, space: Space, min_confidence: float) -> Flags | None:
+    """Return the (H, W) pixels that a mesh leaves out wherever they are; None if there are none."""
+    masks = (result.left_out(min_confidence), space.oblique(result))
+    hidden = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(hidden) if hidden else None
 
 
 def mesh_of(
@@ -259,12 +239,18 @@ def mesh_of(
     >>> mesh.faces.shape[1], len(mesh.corners) == len(mesh.disparity)
     (3, True)
     """
+    space = space or Space.of(result, result.calibration)
+    hidden = hidden_from_mesh(result, space, min_confidence)
+    return mesh_without(hidden, result, space, step)
+
+
+def mesh_without(
+    hidden: Flags | None, result: ResultData, space: Space, step: int = 1
+) -> PlaneMesh:
+    """Return the mesh of a result as `mesh_of` does, of which it is known what is left out."""
     from slanted.model.drawing import drawn_range
 
-    space = space or Space.of(result, result.calibration)
     lowest, highest = drawn_range(result.settings, result.searched, result.matched)
-    masks = (result.left_out(min_confidence), space.oblique(result))
-    hidden = [mask for mask in masks if mask is not None]
     mesh = build_mesh(
         result.regions,
         result.planes,
@@ -273,7 +259,7 @@ def mesh_of(
         lowest=lowest,
         highest=highest,
         step=step,
-        hidden=np.logical_or.reduce(hidden) if hidden else None,
+        hidden=hidden,
     )
     return mesh.within(space)
 

@@ -35,8 +35,8 @@ def cut_at(mesh: Triangles, level: float) -> Triangles:
     apart = crosses & ~on_level
     # With three vertices off the level, one is alone on its side; with two, the third is on it.
     alone = sides[apart] == -np.sign(sides[apart].sum(axis=1, keepdims=True))
-    lone, after, before = _turned(faces[apart], alone.argmax(axis=1)).T
-    still, right, left = _turned(faces[on_level], (sides[on_level] == 0).argmax(axis=1)).T
+    lone, after, before = turned(faces[apart], alone.argmax(axis=1)).T
+    still, right, left = turned(faces[on_level], (sides[on_level] == 0).argmax(axis=1)).T
     edges = np.concatenate(
         [np.stack(pair, axis=1) for pair in ((lone, after), (before, lone), (right, left))]
     )
@@ -55,7 +55,7 @@ def cut_at(mesh: Triangles, level: float) -> Triangles:
     )
 
 
-def _turned(faces: Ints, first: NDArray[np.int64]) -> Ints:
+def turned(faces: Ints, first: NDArray[np.int64]) -> Ints:
     """Return triangles that start at another of their vertices and keep their orientation."""
     places = (first[:, np.newaxis] + np.arange(3)) % 3
     return np.take_along_axis(faces, places, axis=1)

@@ -9,12 +9,15 @@ two outlines cross, and what is left between two of them is triangles without a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slanted.output.mesh_join_kernels import Adjacency
 from slanted.runtime.arrays import Floats, Ints
 
+Array = TypeVar("Array", bound=NDArray[Any])
 REACHES = (0.25, 0.5, 0.75, 1.0)
 """Pixels by which a simplified outline may leave the corners of pixels, one after the other, so
 that what is nearly straight goes first. More than the last makes curves look like polygons."""
@@ -82,3 +85,34 @@ def triangulate(labels: Ints, adjacency: Adjacency, loose: Ints) -> FlatTriangle
     renumbered = (np.cumsum(stays) - 1).astype(np.int32)
     faces = renumbered[vertices.reshape(-1, 3)[kept]]
     return FlatTriangles(corners[stays], places[stays] / QUARTERS, faces, owner[kept])
+
+
+def still(array: Array) -> Array:
+    """Return an array as read-only, as those of regions are: kernels are compiled for that."""
+    array.setflags(write=False)
+    return array
+
+
+def coarse_labels(labels: Ints, step: int) -> Ints:
+    """Return the segment in the middle of each cell of about `step` pixels a side."""
+    if step == 1:
+        return labels
+    middles = []
+    for size in labels.shape:
+        cells = -(-size // step)
+        middles.append(((np.arange(cells) + 0.5) * size / cells).astype(np.intp))
+    return still(np.ascontiguousarray(labels[np.ix_(*middles)]))
+
+
+def step_for(labels: Ints, most_triangles: int) -> int:
+    """Return the least step whose mesh, before it is simplified, has at most `most_triangles`."""
+    from slanted.output.mesh_corner_kernels import number_corners
+
+    step, largest = 1, max(labels.shape)
+    while step < largest:
+        coarse = coarse_labels(labels, step)
+        numbers = np.empty((coarse.shape[0] + 1, coarse.shape[1] + 1), np.int32)
+        if number_corners(coarse, numbers)[1] <= most_triangles:
+            break
+        step += 1
+    return step

@@ -40,6 +40,8 @@ SLOPE = 30.0
 """Most times that a surface is longer than it looks: it is seen at 1.9° or more. For a camera
 1.65 m above the ground, as KITTI's, the mesh of the ground ends at 50 m."""
 ASSUMED_BASELINE = 1.0
+PIXELS_AT_A_TIME = 2**18
+"""Each takes about 50 bytes while its angle is computed."""
 
 
 def assumed_calibration(height: int, width: int) -> Calibration:
@@ -124,14 +126,25 @@ class Space:
         """Return the (H, W) pixels whose planes are too oblique; None if angles are not known."""
         if not self.is_known:
             return None
-        regions = result.regions
-        height, width = regions.label_image.shape
-        planes, centre = result.planes[regions.label_image], regions.centre[regions.label_image]
-        v, u = np.mgrid[:height, :width].astype(np.float64)
-        away = np.stack([u, v], axis=-1) - centre
-        disparity = (planes[..., :2] * away).sum(axis=-1) + planes[..., 2]
-        too_oblique: Flags = self.slopes(planes[..., :2], disparity, u, v) > SLOPE
-        return too_oblique
+        cameras, labels = self.cameras, result.regions.label_image
+        focal = np.array([cameras.fx_pixels, cameras.fy_pixels])
+        principal = np.array([cameras.cx_pixels, cameras.cy_pixels])
+        gradient = result.planes[:, :2]
+        # The disparity where the axis of the camera meets the plane, as in `slopes`.
+        axis = (gradient * (principal - result.regions.centre)).sum(axis=1) + result.planes[:, 2]
+        axis = axis + cameras.doffs_pixels
+        normal = np.sqrt(((gradient * focal) ** 2).sum(axis=1) + axis**2)
+        scaled = np.column_stack([gradient, axis]) * SLOPE
+        scaled /= np.maximum(normal, np.finfo(np.float64).tiny)[:, np.newaxis]
+        found = np.empty(labels.shape, np.bool_)
+        u, v = np.arange(labels.shape[1]) - principal[0], np.arange(len(labels)) - principal[1]
+        rows = max(1, PIXELS_AT_A_TIME // labels.shape[1])
+        for block in (slice(start, start + rows) for start in range(0, len(labels), rows)):
+            across, down, along = (each[labels[block]] for each in np.ascontiguousarray(scaled.T))
+            down_v = v[block, np.newaxis]
+            ray = np.sqrt(1 + (u / focal[0]) ** 2 + (down_v / focal[1]) ** 2)
+            found[block] = ~(across * u + down * down_v + along >= ray)
+        return found
 
     def longest(
         self, pixels: NDArray[np.floating], distance: NDArray[np.floating]

@@ -6,13 +6,13 @@ The figures are those of `slanted evaluate` and of the arrays of the result.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slanted.evaluation.region import Region
+from slanted.inference.outcome import graph_changes
 from slanted.output.pixel_flag import PixelFlag
 from slanted.output.pixel_maps import flags_of_rows
 
@@ -117,12 +117,7 @@ def energy_course(result: Result) -> list[dict[str, Any]]:
     Energies of different segments are of different graphs: the energy may rise where they change.
     """
     steps = result.inference.iterations
-    inference, refinement = result.settings.inference, result.settings.refinement
-    first, later = inference.iterations, refinement.iterations
-    changes = {number for number, (one, two) in enumerate(pairwise(steps), 1)
-               if one.segments != two.segments}  # fmt: skip
-    if later and first and len(steps) == first + later * refinement.rounds:
-        changes |= set(range(first, len(steps), later))  # also where their number stayed
+    changes = graph_changes(steps, result.settings)
     start = result.inference.initial_energy
     is_known = bool(steps) and not math.isnan(start)
     course = [_moment(0, start, math.nan, steps[0].segments)] if is_known else []

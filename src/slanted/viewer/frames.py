@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.output.export import Exportable
-from slanted.output.mesh import PlaneMesh, labels_apart, mesh_of, step_for
+from slanted.output.mesh import PlaneMesh, hidden_from_mesh, labels_apart, mesh_without
+from slanted.output.mesh_outlines import step_for
 from slanted.output.space import Space
 from slanted.result import Result
 from slanted.viewer.cache import Cache
@@ -90,12 +91,12 @@ class Frame:
         left out.
         """
         result, least = self.result, self.least(percent)
-        labels = labels_apart(result.regions, result.left_out(least))
-        step = step_for(labels, SIMPLIFIED * most_triangles)
-        mesh = mesh_of(result, space, step=step, min_confidence=least)
+        hidden = hidden_from_mesh(result, space, least)
+        step = step_for(labels_apart(result.regions, hidden), SIMPLIFIED * most_triangles)
+        mesh = mesh_without(hidden, result, space, step)
         while len(mesh.faces) > most_triangles and step < max(result.disparity.shape):
             step = step + max(1, step // 4)
-            mesh = mesh_of(result, space, step=step, min_confidence=least)
+            mesh = mesh_without(hidden, result, space, step)
         return mesh
 
     def summary(self) -> dict[str, Any]:
