@@ -353,6 +353,25 @@ def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
     assert sorted([*tmp_path.rglob("*"), *done.rglob("*")]) == before
 
 
+def test_a_batch_too_long_for_a_strip_is_shown_pair_by_pair(batch, monkeypatch, capsys):
+    served = []
+
+    def serve(session, *_, announce, strip, **__):
+        served.append((session, strip))
+        announce("address", "address")
+
+    monkeypatch.setattr("slanted.viewer.serve.serve", serve)
+    quietly = "--no-browser", "--quiet", "--port", 0
+    run("view", batch, *quietly)
+    assert len(served.pop()[1].pairs) == 3
+    monkeypatch.setattr("slanted.batch.summary.MOST_SHOWN", 2)
+    run("view", batch, "--pair", NAMES[1], *quietly)
+    session, strip = served.pop()
+    assert strip is None
+    assert session.state()["name"] == "000001_10"
+    assert f"it is the pair {NAMES[1]}; the batch has more" in capsys.readouterr().out
+
+
 def test_a_batch_is_compared_pair_by_pair(batch, monkeypatch):
     sessions = []
     monkeypatch.setattr(

@@ -104,7 +104,9 @@ def command(
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
-            if strip is not None and len(strip.pairs) > 1:
+            if batch is not None and strip is None:
+                say(f"it is the pair {pair}; the batch has more than a page can list: use --pair")
+            elif strip is not None and len(strip.pairs) > 1:
                 say(f"it is the pair {pair}; the page has all {len(strip.pairs)} of the batch")
             if browser:
                 # The call may wait until the browser ends; the server must not.

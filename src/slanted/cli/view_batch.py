@@ -31,18 +31,21 @@ def make_strip(
     session: Session,
     measure: Measure,
     calibration_values: Mapping[str, Any],
-) -> Strip:
-    """Return the pairs of a batch, one of which a session shows already.
+) -> Strip | None:
+    """Return the pairs of a batch, one of which a session shows already; None if they are too many.
 
     `measure` finds the ground truth of pairs; their errors are measured while the page is open.
     """
-    from slanted.batch.summary import find_results, read_summary
+    from slanted.batch.summary import find_results, read_short_summary
     from slanted.report.pairs import ERRORS
     from slanted.viewer.session import Session
     from slanted.viewer.strip import Pair, Strip
 
+    rows = read_short_summary(batch)
+    if rows is None:
+        return None
     places = find_results(batch)
-    pairs = [Pair(row, places.get(row["name"])) for row in read_summary(batch)]
+    pairs = [Pair(row, places.get(row["name"])) for row in rows]
     first = next(number for number, pair in enumerate(pairs) if pair.place == shown)
 
     def place_of(number: int) -> tuple[str, Path]:
