@@ -1,5 +1,8 @@
 """The pairs of a batch, as the server tells and shows them."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import cv2
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from slanted.batch.scores import measure_of
 from slanted.batch.summary import find_results, read_summary
 from slanted.cli.view_batch import make_strip, open_with
 from slanted.evaluation.metrics import evaluate
+from slanted.viewer import app as app_module
 from slanted.viewer.session import NotThereError, Session
 from slanted.viewer.strip import METRICS, MOST_OPEN, THUMBNAIL, small_picture
 from viewer.batches import FAILED, disparity_of, name_of, write_batch
@@ -100,6 +104,23 @@ def test_pairs_run_by_themselves(opened):
     assert len(state["frames"]) > 1
     assert client.get("/pairs/1/api/state").json()["job"]["status"] == "idle"
     assert client.get("/api/state").json()["job"]["status"] == "idle"
+
+
+def test_requests_at_once_share_the_application_of_a_pair(opened, monkeypatch):
+    strip, client = opened
+    made, make_app = [], app_module.make_app
+
+    def slow(session, *more):
+        made.append(session)
+        time.sleep(0.1)  # long enough for all the others to come
+        return make_app(session, *more)
+
+    monkeypatch.setattr(app_module, "make_app", slow)
+    strip.session(1)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(client.get, ["/pairs/1/api/state"] * 8))
+    assert {answer.status_code for answer in answers} == {200}
+    assert made == [strip.session(1)]
 
 
 def test_only_a_few_results_stay_open(opened):

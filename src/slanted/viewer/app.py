@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Awaitable, Callable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -93,14 +94,16 @@ def _strip_routes(strip: Strip | None) -> list[BaseRoute]:
         return [_get("/api/pairs", lambda request: json_response({"pairs": []}))]
     turns = asyncio.Semaphore(MOST_AT_ONCE)
     apps: dict[Session, Starlette] = {}
+    changing = Lock()
 
     def app_of(text: str) -> Starlette:
         session = strip.session(_small(text))
-        if session not in apps:
-            for old in [old for old in apps if not strip.is_open(old)]:
-                apps.pop(old, None)
-            apps[session] = make_app(session)
-        return apps[session]
+        with changing:  # several threads ask at once
+            if session not in apps:
+                for old in [old for old in apps if not strip.is_open(old)]:
+                    del apps[old]
+                apps[session] = make_app(session)
+            return apps[session]
 
     async def other_pair(scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(scope["root_path"] + "/api/"):
