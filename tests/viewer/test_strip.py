@@ -110,10 +110,10 @@ def test_requests_at_once_share_the_application_of_a_pair(opened, monkeypatch):
     strip, client = opened
     made, make_app = [], app_module.make_app
 
-    def slow(session, *more):
+    def slow(session, **more):
         made.append(session)
         time.sleep(0.1)  # long enough for all the others to come
-        return make_app(session, *more)
+        return make_app(session, **more)
 
     monkeypatch.setattr(app_module, "make_app", slow)
     strip.session(1)
@@ -121,6 +121,27 @@ def test_requests_at_once_share_the_application_of_a_pair(opened, monkeypatch):
         answers = list(pool.map(client.get, ["/pairs/1/api/state"] * 8))
     assert {answer.status_code for answer in answers} == {200}
     assert made == [strip.session(1)]
+
+
+def test_slow_answers_of_all_pairs_take_turns(opened, monkeypatch):
+    _, client = opened
+    at_once, most = [], []
+
+    def slow(*_):
+        at_once.append(1)
+        most.append(len(at_once))
+        time.sleep(0.5)  # time for one too many to begin
+        at_once.pop()
+        return b"cloud"
+
+    monkeypatch.setattr("slanted.viewer.session.pack_cloud", slow)
+    pairs = [f"/pairs/{number}" for number in range(1, 4)]
+    keys = [client.get(f"{pair}/api/state").json()["frames"][-1]["key"] for pair in pairs]
+    paths = [f"{pair}/api/frames/{key}/cloud" for pair, key in zip(pairs, keys, strict=True)]
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(client.get, paths))
+    assert {answer.status_code for answer in answers} == {200}
+    assert max(most) <= app_module.MOST_AT_ONCE
 
 
 def test_only_a_few_results_stay_open(opened):
