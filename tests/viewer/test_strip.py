@@ -164,6 +164,19 @@ def test_a_run_keeps_its_pair_open(opened):
     client.post("/pairs/1/api/cancel")
 
 
+def test_a_pair_just_opened_stays_open_while_all_others_run(opened, monkeypatch):
+    strip, _ = opened
+    running = [strip.session(number) for number in range(1, 1 + MOST_OPEN)]
+    monkeypatch.setattr(Session, "is_running", lambda session: session in running)
+    monkeypatch.setattr(Session, "state", lambda session: pytest.fail("too much under a lock"))
+    new = strip.session(MOST_OPEN + 1)
+    assert strip.is_open(new)
+    running.pop(0)
+    last = strip.session(MOST_OPEN + 2)
+    assert all(strip.is_open(session) for session in (*running, last))
+    assert not strip.is_open(new)
+
+
 def test_small_pictures_are_those_of_the_files(opened, batch):
     strip, client = opened
     for kind, file in (("disparity", "disparity_colour.png"), ("image", "left.png")):

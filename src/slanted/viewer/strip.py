@@ -148,7 +148,8 @@ class Strip:
             session = self._open_pair(number)
             with self._lock:
                 self._open[number] = session
-                spare = [old for old, each in self._open.items() if not _is_running(each)]
+                others = ((old, each) for old, each in self._open.items() if old != number)
+                spare = [old for old, each in others if not each.is_running()]
                 too_many = max(0, len(self._open) - MOST_OPEN)
                 closed = [self._open.pop(old) for old in spare[:too_many]]
             for old in closed:
@@ -209,7 +210,3 @@ def small_picture(folder: Path | None, name: str, rows: int | None = None) -> by
             only_inside(folder, name)
             picture = as_rgb8(check_image(name, read_image(folder / name)))[:rows]
     return jpeg(picture, THUMBNAIL)
-
-
-def _is_running(session: Session) -> bool:
-    return bool(session.state()["job"]["status"] == "running")
