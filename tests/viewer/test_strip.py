@@ -71,6 +71,22 @@ def test_errors_are_those_of_evaluate(opened):
     assert "epe-all" in [name for name, _ in listing["metrics"]]
 
 
+def test_an_accident_while_measuring_does_not_keep_the_page_waiting(opened, monkeypatch, capsys):
+    strip, client = opened
+    score = strip._score
+
+    def fail(number):
+        if number == 1:
+            raise MemoryError("for the test")
+        return score(number)
+
+    monkeypatch.setattr(strip, "_score", fail)
+    listing = until(lambda: (a := client.get("/api/pairs").json())["left"] == 0 and a)
+    known = ["epe-all" in pair["values"] for pair in listing["pairs"][:PAIRS]]
+    assert known == [number != 1 for number in range(PAIRS)]
+    assert "MemoryError: for the test" in capsys.readouterr().err
+
+
 def test_without_ground_truth_nothing_is_measured(tmp_path):
     batch = write_batch(tmp_path / "out", 2)
     session, strip = strip_of(batch, first=1)

@@ -193,8 +193,14 @@ class Strip:
             if pair.place is None:
                 continue
             found: Mapping[str, float] = {}
-            with suppress(SlantedError):  # a damaged result must not stop the others
+            try:
                 found = score(number)
+            except SlantedError:  # a damaged result must not stop the others
+                pass
+            except Exception:
+                import traceback
+
+                traceback.print_exc()  # to the server's log; the page must not wait for ever
             with self._lock:
                 self._errors[number] = dict(found)
 
