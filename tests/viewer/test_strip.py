@@ -1,5 +1,6 @@
 """The pairs of a batch, as the server tells and shows them."""
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,9 +12,10 @@ from slanted.batch.scores import measure_of
 from slanted.batch.summary import find_results, read_summary
 from slanted.cli.view_batch import make_strip, open_with
 from slanted.evaluation.metrics import evaluate
+from slanted.output.result_data import json_text
 from slanted.viewer import app as app_module
 from slanted.viewer.session import NotThereError, Session
-from slanted.viewer.strip import METRICS, MOST_OPEN, THUMBNAIL, small_picture
+from slanted.viewer.strip import METRICS, MOST_OPEN, THUMBNAIL, Pair, Strip, small_picture
 from viewer.batches import FAILED, disparity_of, name_of, write_batch
 from viewer.client import Client, served
 from viewer.waiting import until
@@ -207,6 +209,22 @@ def test_small_pictures_are_those_of_the_files(opened, batch):
     failed = client.get(f"/api/thumbnails/{strip.key}/disparity/{PAIRS}")
     grey = cv2.imdecode(np.frombuffer(failed.content, np.uint8), cv2.IMREAD_COLOR)
     assert np.ptp(grey) <= 2
+
+
+@pytest.mark.parametrize("height", [float("nan"), float("inf"), 0, -7, 0.5, 10**400, "x", True])
+def test_odd_numbers_of_a_summary_do_no_harm(opened, batch, height):
+    strip, _ = opened
+    row = {"name": name_of(3), "status": "done", "energy": float("nan"), "segments": 9}
+    pair = Pair({**row, "height": height}, batch / name_of(3))
+    odd = Strip([pair], 0, strip._session, strip._open_pair, lambda number: {"epe-all": height})
+    picture = np.frombuffer(odd.thumbnail(0, "image"), np.uint8)
+    assert cv2.imdecode(picture, cv2.IMREAD_COLOR).shape[:2] == (120, 160)
+    listing = until(lambda: (a := odd.listing())["left"] == 0 and a)
+    text = json_text(listing)
+    assert "null" not in text
+    values = json.loads(text, parse_int=float)["pairs"][0]["values"]
+    assert values.pop("segments") == 9
+    assert all(type(value) is float and np.isfinite(value) for value in values.values())
 
 
 def test_a_picture_that_cannot_be_read_is_grey(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -56,8 +57,7 @@ class Pair:
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers of the summary that are known."""
-        found = ((name, self.row.get(name)) for name in METRICS)
-        return {name: n for name, n in found if type(n) in (int, float) and n is not None}
+        return _finite({name: self.row.get(name) for name in METRICS})
 
     def why_not(self) -> str:
         """Return why there is nothing to show; empty if there is a result."""
@@ -167,7 +167,7 @@ class Strip:
             raise NotThereError("picture")
         pair, name = self.pairs[number], PICTURES[kind]
         height = pair.numbers().get("height")
-        rows = None if height is None else int(height)
+        rows = None if height is None or height < 1 else int(height)
         made = functools.partial(small_picture, pair.place, name, rows)
         return self._thumbnails.get(str(number), kind, made)
 
@@ -202,7 +202,13 @@ class Strip:
 
                 traceback.print_exc()  # to the server's log; the page must not wait for ever
             with self._lock:
-                self._errors[number] = dict(found)
+                self._errors[number] = _finite(found)
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the values that are numbers which a page can show; files may have any."""
+    most = sys.float_info.max
+    return {name: n for name, n in values.items() if type(n) in (int, float) and abs(n) <= most}
 
 
 def small_picture(folder: Path | None, name: str, rows: int | None = None) -> bytes:
