@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.output.pictures import LEVELS, cividis, viridis
+from slanted.output.pictures import COLOUR_MAPS, colour_map
 from slanted.runtime.opencv import cv2
 from slanted.viewer.tiles import FASTEST, TEXTURE
 
@@ -74,10 +74,7 @@ def colour_normals(result: Result, cameras: Calibration) -> NDArray[np.uint8]:
 @functools.cache
 def colour_scales() -> dict[str, list[str]]:
     """Return the colour maps that the page offers, each of 256 colours from low to high."""
-    turbo = cv2.applyColorMap(LEVELS[:, None], cv2.COLORMAP_TURBO)[:, 0, ::-1]
-    grey = np.repeat(LEVELS[:, None], 3, axis=1)
-    named = {"viridis": viridis(), "cividis": cividis(), "turbo": turbo, "grey": grey}
     return {
-        name: ["#{:02x}{:02x}{:02x}".format(*colour) for colour in colours.tolist()]
-        for name, colours in named.items()
+        name: ["#{:02x}{:02x}{:02x}".format(*colour) for colour in colour_map(name).tolist()]
+        for name in COLOUR_MAPS
     }
