@@ -368,6 +368,25 @@ def test_bad_input_is_one_sentence(case, done, tmp_path, monkeypatch, capsys):
     assert sorted([*tmp_path.rglob("*"), *done.rglob("*")]) == before
 
 
+def test_a_batch_too_long_for_a_strip_is_shown_pair_by_pair(batch, monkeypatch, capsys):
+    served = []
+
+    def serve(session, *_, announce, strip, **__):
+        served.append((session, strip))
+        announce("address", "address")
+
+    monkeypatch.setattr("slanted.viewer.serve.serve", serve)
+    quietly = "--no-browser", "--quiet", "--port", 0
+    run("view", batch, *quietly)
+    assert len(served.pop()[1].pairs) == 3
+    monkeypatch.setattr("slanted.batch.summary.MOST_SHOWN", 2)
+    run("view", batch, "--pair", NAMES[1], *quietly)
+    session, strip = served.pop()
+    assert strip is None
+    assert session.state()["name"] == "000001_10"
+    assert f"it is the pair {NAMES[1]}; the batch has more" in capsys.readouterr().out
+
+
 def test_a_batch_is_compared_pair_by_pair(batch, monkeypatch):
     sessions = []
     monkeypatch.setattr(
@@ -378,3 +397,37 @@ def test_a_batch_is_compared_pair_by_pair(batch, monkeypatch):
         run("view", batch, *chosen, "--compare", batch, *quietly)
         name = chosen[1] if chosen else NAMES[0]
         assert sessions.pop().state()["others"][0]["title"] == f"batch/{name}"
+
+
+def test_every_pair_of_the_strip_is_compared_with_its_partner(batch, done, monkeypatch):
+    strips = []
+    monkeypatch.setattr("slanted.viewer.serve.serve", lambda *_, strip, **__: strips.append(strip))
+    quietly = "--no-browser", "--quiet", "--port", 0
+    run("view", done, "--compare", batch, *quietly)
+    titles = [strips[0].session(number).state()["others"][0]["title"] for number in range(2)]
+    assert titles == [f"batch/{name}" for name in NAMES]
+    shutil.rmtree(batch / NAMES[1])  # what has no partner is shown alone
+    run("view", done, "--compare", batch, *quietly)
+    others = [each["name"] for each in strips[1].session(1).state()["others"]]
+    assert "given" not in others
+    run("view", done, "--compare", batch / NAMES[0], *quietly)  # a result of one pair
+    given = [strips[2].session(number).state()["others"][0]["name"] for number in range(2)]
+    assert given == ["given", "sgbm"]
+
+
+def test_a_result_is_compared_with_its_namesake_of_a_batch(batch, done, monkeypatch, capsys):
+    sessions = []
+    monkeypatch.setattr(
+        "slanted.viewer.serve.serve", lambda session, *_, **__: sessions.append(session)
+    )
+    quietly = "--no-browser", "--quiet", "--port", 0
+    run("view", done / NAMES[1], "--compare", batch, *quietly)
+    assert sessions.pop().state()["others"][0]["title"] == f"batch/{NAMES[1]}"
+    alone = batch.parent / "alone"
+    shutil.copytree(done / NAMES[1], alone)
+    run("view", alone, "--compare", batch, *quietly, code=2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"expected a pair with the name of {alone} to compare with ({NAMES[0]}" in line
+    assert line.endswith("choose one with --pair NAME")
+    run("view", alone, "--compare", batch, "--pair", NAMES[1], *quietly)
+    assert sessions.pop().state()["others"][0]["title"] == f"batch/{NAMES[1]}"

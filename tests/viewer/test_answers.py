@@ -19,9 +19,11 @@ from slanted.output.pictures import colour_disparity, colour_error
 from slanted.output.pixel_flag import PixelFlag
 from slanted.output.pixel_maps import pixel_flags
 from slanted.output.pixel_pictures import colour_depth, colour_flags, paint_occlusion
+from slanted.result_folder import ResultFolder
 from slanted.settings import MatchingSettings
 from slanted.viewer.answers import energy_course
 from slanted.viewer.others import sgbm_disparity
+from slanted.viewer.session import Session
 from viewer.client import served
 from viewer.waiting import until
 from viewer.worlds import CAMERAS, estimated, scene, session, sure
@@ -155,6 +157,17 @@ def test_a_profile_has_the_values_of_the_maps(client):
     assert told["distance"] == pytest.approx(wanted, rel=1e-5)
     for query in ("", "from=1,2", "from=1,2&to=160,0", "from=1,2&to=a,b", "from=1,2&to=1"):
         assert client.get(f"{FRAME}/profile?{query}").status_code == 400
+
+
+def test_a_profile_that_ends_in_the_sky_has_no_length():
+    sky = np.zeros(RESULT.disparity.shape, bool)
+    sky[:30] = True
+    opened = ResultFolder("a", replace(RESULT, sky=sky), scene().left, None, CAMERAS, {})
+    with served(Session(opened, prefix="")) as client:
+        lines = ("from=10,20&to=150,90", "from=150,90&to=10,20", "from=10,40&to=150,90")
+        found = [client.get(f"{FRAME}/profile?{line}").json()["distance"] for line in lines]
+    assert found[:2] == [None, None]
+    assert found[2] > 0
 
 
 def test_another_result_has_all_its_layers_on_the_same_scale(comparing):

@@ -142,6 +142,34 @@ def test_keys_go_from_pair_to_pair(page):
     shown(page, PAIRS - 1)
 
 
+def test_errors_that_arrive_do_not_move_the_strip(page):
+    asked, measured = [], []
+
+    def still_measuring(route):
+        found = route.fetch().json()
+        found |= {"left": 1, "metrics": [*found["metrics"], *measured]}
+        route.fulfill(json=found)
+        asked.append(found)
+
+    page.route(re.compile("/api/pairs$"), still_measuring)
+    page.reload()
+    ready(page)
+    shown(page, 0)
+    page.select_option("#strip-sort", "seconds")
+    page.evaluate("document.querySelector('#strip-sort option').dataset.old = 'yes'")
+    page.evaluate("document.getElementById('strip-list').scrollLeft = 1500")
+    before = page.evaluate("document.getElementById('strip-list').scrollLeft")
+    so_far = len(asked)
+    until(page, lambda: len(asked) >= so_far + 3)  # the page has shown at least two of them
+    assert page.evaluate("document.getElementById('strip-list').scrollLeft") == before
+    assert page.locator("#strip-sort option[data-old]").count() == 1
+    measured.append(["epe-all", "epe-all"])
+    until(page, lambda: page.locator("#strip-sort option[value=epe-all]").count())
+    assert page.locator("#strip-sort").input_value() == "seconds"
+    assert page.evaluate("document.getElementById('strip-list').scrollLeft") == before
+    page.unroute_all()
+
+
 def test_only_visible_pictures_are_asked_for(page):
     asked = set()
     page.on("request", lambda request: asked.add(request.url) if "/thumb" in request.url else None)

@@ -1,5 +1,9 @@
 """The pairs of a batch, as the server tells and shows them."""
 
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import cv2
 import numpy as np
 import pytest
@@ -8,8 +12,10 @@ from slanted.batch.scores import measure_of
 from slanted.batch.summary import find_results, read_summary
 from slanted.cli.view_batch import make_strip, open_with
 from slanted.evaluation.metrics import evaluate
+from slanted.output.result_data import json_text
+from slanted.viewer import app as app_module
 from slanted.viewer.session import NotThereError, Session
-from slanted.viewer.strip import METRICS, MOST_OPEN, THUMBNAIL, small_picture
+from slanted.viewer.strip import METRICS, MOST_OPEN, THUMBNAIL, Pair, Strip, small_picture
 from viewer.batches import FAILED, disparity_of, name_of, write_batch
 from viewer.client import Client, served
 from viewer.waiting import until
@@ -67,6 +73,22 @@ def test_errors_are_those_of_evaluate(opened):
     assert "epe-all" in [name for name, _ in listing["metrics"]]
 
 
+def test_an_accident_while_measuring_does_not_keep_the_page_waiting(opened, monkeypatch, capsys):
+    strip, client = opened
+    score = strip._score
+
+    def fail(number):
+        if number == 1:
+            raise MemoryError("for the test")
+        return score(number)
+
+    monkeypatch.setattr(strip, "_score", fail)
+    listing = until(lambda: (a := client.get("/api/pairs").json())["left"] == 0 and a)
+    known = ["epe-all" in pair["values"] for pair in listing["pairs"][:PAIRS]]
+    assert known == [number != 1 for number in range(PAIRS)]
+    assert "MemoryError: for the test" in capsys.readouterr().err
+
+
 def test_without_ground_truth_nothing_is_measured(tmp_path):
     batch = write_batch(tmp_path / "out", 2)
     session, strip = strip_of(batch, first=1)
@@ -102,6 +124,44 @@ def test_pairs_run_by_themselves(opened):
     assert client.get("/api/state").json()["job"]["status"] == "idle"
 
 
+def test_requests_at_once_share_the_application_of_a_pair(opened, monkeypatch):
+    strip, client = opened
+    made, make_app = [], app_module.make_app
+
+    def slow(session, **more):
+        made.append(session)
+        time.sleep(0.1)  # long enough for all the others to come
+        return make_app(session, **more)
+
+    monkeypatch.setattr(app_module, "make_app", slow)
+    strip.session(1)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(client.get, ["/pairs/1/api/state"] * 8))
+    assert {answer.status_code for answer in answers} == {200}
+    assert made == [strip.session(1)]
+
+
+def test_slow_answers_of_all_pairs_take_turns(opened, monkeypatch):
+    _, client = opened
+    at_once, most = [], []
+
+    def slow(*_):
+        at_once.append(1)
+        most.append(len(at_once))
+        time.sleep(0.5)  # time for one too many to begin
+        at_once.pop()
+        return b"cloud"
+
+    monkeypatch.setattr("slanted.viewer.session.pack_cloud", slow)
+    pairs = [f"/pairs/{number}" for number in range(1, 4)]
+    keys = [client.get(f"{pair}/api/state").json()["frames"][-1]["key"] for pair in pairs]
+    paths = [f"{pair}/api/frames/{key}/cloud" for pair, key in zip(pairs, keys, strict=True)]
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(client.get, paths))
+    assert {answer.status_code for answer in answers} == {200}
+    assert max(most) <= app_module.MOST_AT_ONCE
+
+
 def test_only_a_few_results_stay_open(opened):
     strip, client = opened
     for number in (*range(PAIRS), 1):
@@ -122,6 +182,19 @@ def test_a_run_keeps_its_pair_open(opened):
     client.post("/pairs/1/api/cancel")
 
 
+def test_a_pair_just_opened_stays_open_while_all_others_run(opened, monkeypatch):
+    strip, _ = opened
+    running = [strip.session(number) for number in range(1, 1 + MOST_OPEN)]
+    monkeypatch.setattr(Session, "is_running", lambda session: session in running)
+    monkeypatch.setattr(Session, "state", lambda session: pytest.fail("too much under a lock"))
+    new = strip.session(MOST_OPEN + 1)
+    assert strip.is_open(new)
+    running.pop(0)
+    last = strip.session(MOST_OPEN + 2)
+    assert all(strip.is_open(session) for session in (*running, last))
+    assert not strip.is_open(new)
+
+
 def test_small_pictures_are_those_of_the_files(opened, batch):
     strip, client = opened
     for kind, file in (("disparity", "disparity_colour.png"), ("image", "left.png")):
@@ -136,6 +209,22 @@ def test_small_pictures_are_those_of_the_files(opened, batch):
     failed = client.get(f"/api/thumbnails/{strip.key}/disparity/{PAIRS}")
     grey = cv2.imdecode(np.frombuffer(failed.content, np.uint8), cv2.IMREAD_COLOR)
     assert np.ptp(grey) <= 2
+
+
+@pytest.mark.parametrize("height", [float("nan"), float("inf"), 0, -7, 0.5, 10**400, "x", True])
+def test_odd_numbers_of_a_summary_do_no_harm(opened, batch, height):
+    strip, _ = opened
+    row = {"name": name_of(3), "status": "done", "energy": float("nan"), "segments": 9}
+    pair = Pair({**row, "height": height}, batch / name_of(3))
+    odd = Strip([pair], 0, strip._session, strip._open_pair, lambda number: {"epe-all": height})
+    picture = np.frombuffer(odd.thumbnail(0, "image"), np.uint8)
+    assert cv2.imdecode(picture, cv2.IMREAD_COLOR).shape[:2] == (120, 160)
+    listing = until(lambda: (a := odd.listing())["left"] == 0 and a)
+    text = json_text(listing)
+    assert "null" not in text
+    values = json.loads(text, parse_int=float)["pairs"][0]["values"]
+    assert values.pop("segments") == 9
+    assert all(type(value) is float and np.isfinite(value) for value in values.values())
 
 
 def test_a_picture_that_cannot_be_read_is_grey(tmp_path):

@@ -35,14 +35,23 @@ def read_summary(folder: Path) -> list[dict[str, Any]]:
         If the summary is damaged, has more than `MOST_SHOWN` pairs, or is missing because the batch
         has not ended.
     """
-    rows = list(islice(_rows(folder), MOST_SHOWN + 1))
-    if len(rows) > MOST_SHOWN:
+    rows = read_short_summary(folder)
+    if rows is None:
         raise FileError(
             folder / SUMMARY_LINES,
             f"expected at most {MOST_SHOWN} pairs, which is all that a page can show, got more; "
             f"read {SUMMARY_TABLE} instead, or make batches of fewer pairs",
         )
     return rows
+
+
+def read_short_summary(folder: Path) -> list[dict[str, Any]] | None:
+    """Return the rows of a batch's summary, None if it has more than `MOST_SHOWN` pairs.
+
+    A FileError says that the summary is damaged or missing.
+    """
+    rows = list(islice(_rows(folder), MOST_SHOWN + 1))
+    return None if len(rows) > MOST_SHOWN else rows
 
 
 def _rows(folder: Path) -> Iterator[dict[str, Any]]:

@@ -17,11 +17,7 @@ from slanted.cli.progress import Report, compile_kernels
 from slanted.cli.terminal import say
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from slanted.inference.outcome import Snapshot
-    from slanted.result import Result
     from slanted.result_folder import ResultFolder
     from slanted.settings import Settings
 
@@ -31,13 +27,15 @@ if TYPE_CHECKING:
     "target", nargs=-1, required=True, type=options.PATH, metavar="RESULT|BATCH|LEFT RIGHT"
 )
 @option("--pair", metavar="NAME",
-        help="The pair of BATCH to show first; by default the first one.")  # fmt: skip
+        help="The pair of BATCH to show first; by default the first one. With a RESULT, the pair "
+        "of the batch that --compare names; by default the one of its folder's name.")  # fmt: skip
 @option("--ground-truth", type=options.PATH, metavar="FILE",
         help="Disparity to compare with, which adds the error, or the folder with that of all "
         "pairs of BATCH; by default ground_truth.pfm in RESULT.")  # fmt: skip
 @options.scale("--ground-truth")
 @option("--compare", type=options.PATH, metavar="RESULT|BATCH|MAP",
-        help="A second result or disparity map of the pair, to swipe between both.")  # fmt: skip
+        help="A second result or disparity map of the pair, to swipe between both. With two "
+        "batches, each pair is compared with the one of its name.")  # fmt: skip
 @options.server
 @options.calibration
 @options.settings
@@ -66,15 +64,15 @@ def command(
     --compare names, can be seen beside the result. Ctrl+C ends the server.
     """
     from slanted.batch.scores import measure_of
-    from slanted.cli.view_batch import make_strip
+    from slanted.cli.view_batch import make_strip, read_compared
     from slanted.io import read_disparity
     from slanted.viewer.access import Keys
     from slanted.viewer.serve import bind, require_viewer, serve
     from slanted.viewer.session import Session
 
     require_viewer()
-    target, batch, pair = _choose_pair(target, pair)
-    compared = None if compare is None else _read_compared(compare, pair)
+    target, batch, pair = _choose_pair(target, pair, compare)
+    compared = None if compare is None else read_compared(compare, pair, target)
     truth = truths = None
     if batch is not None and ground_truth is not None and ground_truth.is_dir():
         truths = ground_truth
@@ -100,11 +98,13 @@ def command(
             session = Session(opened, known, snapshots, compared=compared)
             strip = None
             if batch is not None and measure is not None:
-                strip = make_strip(batch, target[0], session, measure, calibration_values)
+                strip = make_strip(batch, target[0], session, measure, calibration_values, compare)
 
         def announce(address: str, to_open: str) -> None:
             say(f"slanted shows {opened.name} at {address}  (Ctrl+C ends it)")
-            if strip is not None and len(strip.pairs) > 1:
+            if batch is not None and strip is None:
+                say(f"it is the pair {pair}; the batch has more than a page can list: use --pair")
+            elif strip is not None and len(strip.pairs) > 1:
                 say(f"it is the pair {pair}; the page has all {len(strip.pairs)} of the batch")
             if browser:
                 # The call may wait until the browser ends; the server must not.
@@ -123,30 +123,20 @@ def command(
 
 
 def _choose_pair(
-    target: tuple[Path, ...], name: str | None
+    target: tuple[Path, ...], name: str | None, compare: Path | None
 ) -> tuple[tuple[Path, ...], Path | None, str | None]:
-    """Return the folder of a pair in place of that of its batch, the batch, and the pair's name."""
+    """Return the folder of a pair in place of that of its batch, the batch, and the pair's name.
+
+    Without a batch to show, the name is that of a pair in the batch to compare with, if given.
+    """
     from slanted.batch.summary import find_result, find_results, is_batch
 
     if len(target) != 1 or not is_batch(target[0]):
-        options.refuse_without("the folder of a batch", {"--pair": name})
-        return target, None, None
+        if compare is None or not is_batch(compare):
+            options.refuse_without("the folder of a batch", {"--pair": name})
+        return target, None, name
     name = next(iter(find_results(target[0]))) if name is None else name
     return (find_result(target[0], name),), target[0], name
-
-
-def _read_compared(path: Path, pair: str | None) -> tuple[str, Result | NDArray[np.float32]]:
-    """Return what to compare with and its name; of a batch, the pair that is shown."""
-    from slanted.batch.summary import find_result, find_results, is_batch
-    from slanted.io import read_disparity
-    from slanted.result_folder import open_result
-
-    if not path.is_dir():
-        return path.name, read_disparity(path, allow_negative=True)
-    if not is_batch(path):
-        return path.resolve().name, open_result(path).result
-    name = next(iter(find_results(path))) if pair is None else pair
-    return f"{path.resolve().name}/{name}", open_result(find_result(path, name)).result
 
 
 def _open(

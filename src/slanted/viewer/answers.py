@@ -107,7 +107,10 @@ def frame_profile(scene: Scene, frame: Shown, start: Pixel, end: Pixel) -> dict[
         if result is not None and result.sky is not None:
             depth[np.asarray(line.of(result.sky), bool)] = np.nan
         found["depth"] = depth.tolist()
-        found["distance"] = distance(frame.disparity, scene.calibration, start, end)
+        # The sky has a disparity, of what the planes there happen to be, but is at no distance.
+        is_known = bool(np.isfinite(depth[[0, -1]]).all())
+        apart = distance(frame.disparity, scene.calibration, start, end) if is_known else math.nan
+        found["distance"] = apart
     return found
 
 

@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Awaitable, Callable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -50,10 +51,15 @@ MOST_AT_ONCE = 2
 Answer = Callable[[Request], Response]
 
 
-def make_app(session: Session, strip: Strip | None = None) -> Starlette:
-    """Return the ASGI application that shows a session, and the other pairs of its batch if any."""
+def make_app(
+    session: Session, strip: Strip | None = None, busy: asyncio.Semaphore | None = None
+) -> Starlette:
+    """Return the ASGI application that shows a session, and the other pairs of its batch if any.
+
+    Slow answers take turns by `busy`, which all pairs share.
+    """
     frame = "/api/frames/{key}"
-    busy = asyncio.Semaphore(MOST_AT_ONCE)
+    busy = asyncio.Semaphore(MOST_AT_ONCE) if busy is None else busy
     routes: list[BaseRoute] = [
         _get("/", lambda request: page_response("index.html")),
         _get("/assets/{path:path}", asset_response),
@@ -70,7 +76,7 @@ def make_app(session: Session, strip: Strip | None = None) -> Starlette:
         _get(frame + "/exports/{name}", functools.partial(_export, session), busy),
         _get(frame + "/maps/{name}", functools.partial(_map, session)),
         _get("/api/scales", lambda request: json_response({"scales": colour_scales()})),
-        *_strip_routes(strip),
+        *_strip_routes(strip, busy),
         Route("/api/run", functools.partial(_run, session), methods=["POST"]),
         Route("/api/cancel", functools.partial(_cancel, session), methods=["POST"]),
     ]
@@ -84,7 +90,7 @@ def make_app(session: Session, strip: Strip | None = None) -> Starlette:
     return app
 
 
-def _strip_routes(strip: Strip | None) -> list[BaseRoute]:
+def _strip_routes(strip: Strip | None, busy: asyncio.Semaphore) -> list[BaseRoute]:
     """Return the routes of a batch: its pairs, their pictures, and everything else of each pair.
 
     What the page asks of a pair is what it asks of a single result, below /pairs/NUMBER.
@@ -93,14 +99,16 @@ def _strip_routes(strip: Strip | None) -> list[BaseRoute]:
         return [_get("/api/pairs", lambda request: json_response({"pairs": []}))]
     turns = asyncio.Semaphore(MOST_AT_ONCE)
     apps: dict[Session, Starlette] = {}
+    changing = Lock()
 
     def app_of(text: str) -> Starlette:
         session = strip.session(_small(text))
-        if session not in apps:
-            for old in [old for old in apps if not strip.is_open(old)]:
-                apps.pop(old, None)
-            apps[session] = make_app(session)
-        return apps[session]
+        with changing:  # several threads ask at once
+            if session not in apps:
+                for old in [old for old in apps if not strip.is_open(old)]:
+                    del apps[old]
+                apps[session] = make_app(session, busy=busy)
+            return apps[session]
 
     async def other_pair(scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(scope["root_path"] + "/api/"):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import InputError
-from slanted.output.pictures import LEVELS, cividis, viridis
+from slanted.output.pictures import COLOUR_MAPS, colour_map
 from slanted.runtime.opencv import cv2
 from slanted.viewer.tiles import FASTEST, TEXTURE
 
@@ -46,7 +46,8 @@ def map_picture(scene: Scene, frame: Frame, name: str) -> bytes:
 def plane_normals(result: Result, cameras: Calibration) -> NDArray[np.float64]:
     """Return the normal of each segment's plane in space, (S, 3), towards the cameras.
 
-    The axes are those of the left camera: X right, Y down, Z forward.
+    The axes are those of the left camera: X right, Y down, Z forward. A plane at infinity, which
+    has no normal, faces the cameras.
     """
     slope_u, slope_v, level = np.asarray(result.planes, np.float64).T
     centre_u, centre_v = np.asarray(result.regions.centre, np.float64).T
@@ -55,8 +56,9 @@ def plane_normals(result: Result, cameras: Calibration) -> NDArray[np.float64]:
     at_centre = level + slope_u * (cameras.cx_pixels - centre_u)
     at_centre = at_centre + slope_v * (cameras.cy_pixels - centre_v) + cameras.doffs_pixels
     normals = np.stack([slope_u * cameras.fx_pixels, slope_v * cameras.fy_pixels, at_centre], 1)
-    facing: NDArray[np.float64] = -normals / np.linalg.norm(normals, axis=1, keepdims=True)
-    return facing
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    facing: NDArray[np.float64] = np.where(lengths > 0, -normals, (0, 0, -1))
+    return facing / np.where(lengths > 0, lengths, 1)
 
 
 def colour_normals(result: Result, cameras: Calibration) -> NDArray[np.uint8]:
@@ -72,10 +74,7 @@ def colour_normals(result: Result, cameras: Calibration) -> NDArray[np.uint8]:
 @functools.cache
 def colour_scales() -> dict[str, list[str]]:
     """Return the colour maps that the page offers, each of 256 colours from low to high."""
-    turbo = cv2.applyColorMap(LEVELS[:, None], cv2.COLORMAP_TURBO)[:, 0, ::-1]
-    grey = np.repeat(LEVELS[:, None], 3, axis=1)
-    named = {"viridis": viridis(), "cividis": cividis(), "turbo": turbo, "grey": grey}
     return {
-        name: ["#{:02x}{:02x}{:02x}".format(*colour) for colour in colours.tolist()]
-        for name, colours in named.items()
+        name: ["#{:02x}{:02x}{:02x}".format(*colour) for colour in colour_map(name).tolist()]
+        for name in COLOUR_MAPS
     }

@@ -209,6 +209,10 @@ class Session:
 
         return self._jobs.start(work, settings, replace=replace)
 
+    def is_running(self) -> bool:
+        """Return whether a run is under way or waits."""
+        return self._jobs.state.status == "running"
+
     def cancel(self, number: int | None = None) -> None:
         """Stop the newest run; with a `number`, only if that is its number."""
         self._jobs.cancel(number)

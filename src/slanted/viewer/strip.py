@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -56,8 +57,7 @@ class Pair:
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers of the summary that are known."""
-        found = ((name, self.row.get(name)) for name in METRICS)
-        return {name: n for name, n in found if type(n) in (int, float) and n is not None}
+        return _finite({name: self.row.get(name) for name in METRICS})
 
     def why_not(self) -> str:
         """Return why there is nothing to show; empty if there is a result."""
@@ -148,7 +148,8 @@ class Strip:
             session = self._open_pair(number)
             with self._lock:
                 self._open[number] = session
-                spare = [old for old, each in self._open.items() if not _is_running(each)]
+                others = ((old, each) for old, each in self._open.items() if old != number)
+                spare = [old for old, each in others if not each.is_running()]
                 too_many = max(0, len(self._open) - MOST_OPEN)
                 closed = [self._open.pop(old) for old in spare[:too_many]]
             for old in closed:
@@ -166,7 +167,7 @@ class Strip:
             raise NotThereError("picture")
         pair, name = self.pairs[number], PICTURES[kind]
         height = pair.numbers().get("height")
-        rows = None if height is None else int(height)
+        rows = None if height is None or height < 1 else int(height)
         made = functools.partial(small_picture, pair.place, name, rows)
         return self._thumbnails.get(str(number), kind, made)
 
@@ -192,10 +193,22 @@ class Strip:
             if pair.place is None:
                 continue
             found: Mapping[str, float] = {}
-            with suppress(SlantedError):  # a damaged result must not stop the others
+            try:
                 found = score(number)
+            except SlantedError:  # a damaged result must not stop the others
+                pass
+            except Exception:
+                import traceback
+
+                traceback.print_exc()  # to the server's log; the page must not wait for ever
             with self._lock:
-                self._errors[number] = dict(found)
+                self._errors[number] = _finite(found)
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the values that are numbers which a page can show; files may have any."""
+    most = sys.float_info.max
+    return {name: n for name, n in values.items() if type(n) in (int, float) and abs(n) <= most}
 
 
 def small_picture(folder: Path | None, name: str, rows: int | None = None) -> bytes:
@@ -209,7 +222,3 @@ def small_picture(folder: Path | None, name: str, rows: int | None = None) -> by
             only_inside(folder, name)
             picture = as_rgb8(check_image(name, read_image(folder / name)))[:rows]
     return jpeg(picture, THUMBNAIL)
-
-
-def _is_running(session: Session) -> bool:
-    return bool(session.state()["job"]["status"] == "running")

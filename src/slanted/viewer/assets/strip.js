@@ -47,28 +47,39 @@ export class Strip {
   take(found) {
     this.key = found.key;
     this.pairs = found.pairs;
-    const sort = byId("strip-sort");
-    const chosen = sort.value;
-    const options = [["", "order of the batch"], ["name", "name"], ...found.metrics];
-    sort.replaceChildren(...options.map(([value, text]) => make("option", text, { value })));
-    sort.value = options.some(([value]) => value === chosen) ? chosen : "";
+    this.offer([["", "order of the batch"], ["name", "name"], ...found.metrics]);
     const left = found.left ? `, measuring the errors of ${found.left} more` : "";
     byId("strip-count").textContent = `${this.pairs.length} pairs${left}`;
     byId("strip").dataset.left = found.left;
     if (found.left) setTimeout(() => this.renew(), RENEW);
   }
 
+  // A menu that is open stays open, unless there is more to choose from.
+  offer(options) {
+    const sort = byId("strip-sort");
+    if ([...sort.options].map(({ value }) => value).join() === options.map(([value]) => value).join()) return;
+    const chosen = sort.value;
+    sort.replaceChildren(...options.map(([value, text]) => make("option", text, { value })));
+    sort.value = options.some(([value]) => value === chosen) ? chosen : "";
+  }
+
+  // Whoever has scrolled on stays there.
   async renew() {
     try {
       this.take(await api.pairs());
-      this.sort();
+      this.arrange();
     } catch {
       setTimeout(() => this.renew(), RENEW); // the page says by itself that the server is gone
     }
   }
 
-  // Pairs without the number come last, whichever way the others are sorted.
   sort() {
+    this.arrange();
+    this.reveal();
+  }
+
+  // Pairs without the number come last, whichever way the others are sorted.
+  arrange() {
     const by = byId("strip-sort").value;
     const way = byId("strip-order").getAttribute("aria-pressed") === "true" ? -1 : 1;
     const value = (number) => (by === "name" ? this.pairs[number].name : this.pairs[number].values[by]);
@@ -84,7 +95,6 @@ export class Strip {
     this.items.clear();
     this.kept.clear();
     this.draw();
-    this.reveal();
   }
 
   width() {
