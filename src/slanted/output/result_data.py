@@ -157,9 +157,11 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
     from slanted.settings import Settings
 
     settings = Settings.load(folder / SETTINGS)
-    finer = record.get("finer", 1)
     settings = settings.with_text({v: "0" for k, v in DRAWN_SINCE.items() if k not in record})
     try:
+        finer, coarser = float(record.get("finer", 1)), int(record.get("coarser", 1))
+        if not (0 < finer < math.inf and coarser > 0):
+            raise ValueError(f"its grid is {finer} and {coarser} times another")
         with StoredArrays(folder / ARRAYS, EXPECTED) as stored:
             check_claims(folder, math.prod(stored.header("segments").shape))
             labels = read_segments(stored)
@@ -198,7 +200,7 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
             "rectification": None if check is None else RectificationCheck.from_record(check),
             "pixel_weights": arrays.get("weights"),
             "finer": finer,
-            "coarser": int(record.get("coarser", 1)),
+            "coarser": coarser,
             "doubts": tuple(str(doubt) for doubt in record.get("doubts", ())),
             **_pixel_maps(arrays),
         }

@@ -87,7 +87,7 @@ class Others:
             {"name": name, "title": title, "key": self._key(name)} for name, title in titles.items()
         ]
 
-    def open(self, name: str) -> Shown | None:
+    def opened(self, name: str) -> Shown | None:
         """Return what has that name, None if nothing has; the first time, SGBM takes a while."""
         if name == SGBM and self._pair is not None:
             with self._lock:

@@ -137,7 +137,7 @@ class Session:
 
     def other(self, name: str) -> Shown:
         """Return what the result is compared with; SGBM takes a while the first time."""
-        found = self._others.open(name)
+        found = self._others.opened(name)
         if found is None:
             raise NotThereError(name)
         return found
