@@ -75,3 +75,10 @@ def test_the_command_measures_a_region(tmp_path, capsys):
             main(["evaluate", *files, "--region", text])
         assert exited.value.code == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_region_without_ground_truth_is_named():
+    truth = np.full((4, 6), 3.0, np.float32)
+    truth[:2] = np.nan
+    with pytest.raises(InputError, match=r"^region: .* got 0,0,6,2, in which none is"):
+        evaluate(np.ones_like(truth), truth, region=Region(0, 0, 6, 2))

@@ -106,6 +106,11 @@ def evaluate(
     truth = check_disparity_map(ground_truth, "ground_truth", estimate.shape)
     if region is not None:
         estimate, truth = region.of(estimate), region.of(truth)
+        if np.isnan(truth).all():
+            raise InputError(
+                "region: expected a rectangle in which some ground truth is known, got "
+                f"{','.join(map(str, region))}, in which none is; choose another"
+            )
     scores = {"all": _scores(estimate, truth, None, "ground_truth")}
     if ground_truth_noc is not None:
         noc = np.asarray(ground_truth_noc)
