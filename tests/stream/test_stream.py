@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -322,3 +323,20 @@ def test_noise_and_darkness_follow_as_well():
         for frame in frames:
             stream((frame.left * 0.3).astype(np.uint8), (frame.right * 0.3).astype(np.uint8))
     assert stream.state.fresh is None
+
+
+@pytest.mark.parametrize(
+    ("rms", "fresh"), [(0.29, "its rows are put right from now on"), (0.1, None)]
+)
+def test_rows_that_were_nearly_put_right_are_measured_again(rms, fresh):
+    scene = make_scene(480, 300, segments=40, max_disparity=30.0, seed=2)
+    stream = slanted.Stream(preset="fast", max_disparity=48)
+    check = stream(scene.left, scene.right).rectification
+    assert not check.corrected
+    almost = replace(check, warp=replace(check.warp, rms=rms))
+    stream.resume(replace(stream._last, rectification=almost))
+    size, lower = scene.right.shape[1::-1], np.float32([[1, 0, 0], [0, 1, 0.7]])
+    moved = cv2.warpAffine(scene.right, lower, size, borderMode=cv2.BORDER_REPLICATE)
+    result = stream(scene.left, moved)
+    assert stream.state.fresh == fresh
+    assert result.rectification.corrected == (fresh is not None)

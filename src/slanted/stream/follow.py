@@ -1,9 +1,9 @@
 """A frame that follows another: what the last one told is not found out again.
 
-The rectification is the last frame's, and so is a range of disparities that was found, unless a
-coarse match finds something nearer. Every part of the image searches what the coarse match finds
-there and what the last frame's planes expect, so that what is new is found as well. Planes of the
-last frame are among the particles of the solver.
+The rectification is the last frame's, unless that was decided by a hair, and so is a range of
+disparities that was found, unless a coarse match finds something nearer. Every part of the image
+searches what the coarse match finds there and what the last frame's planes expect, so that what is
+new is found as well. Planes of the last frame are among the particles of the solver.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from slanted.inference.pcbp import Start, infer
 from slanted.matching import DisparityRange
 from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT, disparity_range, widest_range
 from slanted.matching.guided_sgm import find_expected, match_coarsely
+from slanted.matching.rectification import decide_correction, measure_rectification
 from slanted.matching.search_grid import THIN
 from slanted.model.planes import lowest_disparity
 from slanted.model.potentials import disparity_rows
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from slanted.inference.terms import WholeImage
     from slanted.matching import Matches
     from slanted.matching.finer import Find
+    from slanted.matching.rectification import RectificationCheck
     from slanted.result import Result
     from slanted.runtime.arrays import DisparityMap
     from slanted.stages import PairRun
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 SAME, SAME_SHARE = 4.0, 0.15
 """A coarse match this close to the last frame's disparity, in pixels or as a share of it, tells
 nothing new."""
+NEARLY = 0.8
+"""Rows that are off by this share of what is put right are measured again in the next frame."""
 CUT = 0.5
 """Share of coarse matches that tell something new from which on a frame follows nothing."""
 FALLEN = 0.75
@@ -69,13 +73,17 @@ def follow(run: PairRun, last: LastFrame) -> Result:
         raise UnlikeError("its size is another")
     if run.calibration != last.calibration:
         raise UnlikeError("its cameras are others")
-    run = run.straightened(last.rectification)
+    with run.stage("first look"):
+        check = _rectification(run, last)
+    if check is not last.rectification and check is not None and check.corrected:
+        raise UnlikeError("its rows are put right from now on")
+    run = run.straightened(check)
     run = replace(run, previous_frame=last.surfaces, solve=_infer if run.tiled is None else None)
     with run.stage("first look"):
         coarse, before = _look(run, last), last.thinned(run.finer)
         _refuse_cut(coarse, before)
         searched = _searched(run, coarse, last)
-    look = FirstLook(last.rectification, searched)
+    look = FirstLook(check, searched)
     matches = run.match(look, _search(run, coarse, before))
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
@@ -83,6 +91,21 @@ def follow(run: PairRun, last: LastFrame) -> Result:
     # Planes on a coarser grid have small superpixels already.
     known = None if run.coarser > 1 else run.segment(matches, coarsely=_may_be_coarse(run))
     return explain(run, matches, superpixels=known)
+
+
+def _rectification(run: PairRun, last: LastFrame) -> RectificationCheck | None:
+    """Return the last frame's check, or a new one where that was close.
+
+    What decided against straightening by a hair would decide for all frames to come: on a KITTI
+    frame with rows that are off by 0.299 px, D1 was 7.7 % for the next one instead of 4.7 %.
+    """
+    check, rules = last.rectification, run.settings.rectification
+    if check is None or check.warp is None or check.corrected or rules.correct != "auto":
+        return check
+    if check.warp.rms < NEARLY * rules.correct_above:
+        return check
+    found = measure_rectification(run.left, run.right, run.settings.matching.min_disparity)
+    return decide_correction(found, run.left, rules) or check
 
 
 def _search(run: PairRun, coarse: Matches, before: DisparityMap) -> Find | None:
