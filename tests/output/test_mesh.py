@@ -18,10 +18,10 @@ from slanted.model.drawing import draw_disparity
 from slanted.output import mesh as mesh_module
 from slanted.output import space as space_module
 from slanted.output.mesh import JoinRule, build_mesh
-from slanted.output.mesh_corner_kernels import fill_runs, number_corners
-from slanted.output.mesh_outline_kernels import round_corners, simplify
-from slanted.output.mesh_outlines import REACHES, step_for, triangulate
-from slanted.output.mesh_triangle_kernels import first_sides, improve, pair_sides
+from slanted.output.mesh_corner_kernels import number_corners
+from slanted.output.mesh_outline_kernels import simplify
+from slanted.output.mesh_outlines import REACHES, first_triangles, step_for, triangulate
+from slanted.output.mesh_triangle_kernels import improve
 from slanted.output.space import LEAST_DISPARITY, SLOPE, Space, assumed_calibration
 from slanted.partition.label_image import label_image_from_user
 from slanted.regions import build_regions
@@ -135,20 +135,8 @@ def test_outlines_move_less_than_a_pixel_where_segments_are_joined(labels, seed)
 
 
 def pieces(labels):
-    """A triangulation before anything is removed, as `triangulate` makes it."""
-    height, width = labels.shape
-    numbers = np.empty((height + 1, width + 1), np.int32)
-    count, triangles = number_corners(labels, numbers)
-    vertices, twin = np.empty(3 * triangles, np.int32), np.empty(3 * triangles, np.int32)
-    owner, leaving = np.empty(triangles, np.int32), np.full(count, -1, np.int32)
-    fill_runs(labels, numbers, vertices, owner)
-    pair_sides(vertices, count, twin)
-    first_sides(vertices, twin, leaving)
-    rows, columns = np.nonzero(numbers >= 0)
-    corners = np.stack([columns, rows], axis=1).astype(np.int32)
-    mesh = (4 * corners.astype(np.int64), vertices, twin, owner, leaving)
-    round_corners(labels, corners, mesh)
-    return mesh
+    """A triangulation before anything is removed."""
+    return first_triangles(labels)[1]
 
 
 @settings(max_examples=150, deadline=None)

@@ -25,7 +25,7 @@ from slanted.matching.block_kernels import block_median_rows
 from slanted.matching.guided_sgm import find_expected
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.noise import follow_noise
-from slanted.matching.search_grid import THIN
+from slanted.matching.search_grid import THIN, whole_blocks
 from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import bind, share
 
@@ -100,7 +100,7 @@ def _expected(own: Matches, times: int) -> list[DisparityMap]:
 
 def block_medians(disparity: DisparityMap, side: int) -> DisparityMap:
     """Return the medians of what is known in blocks of pixels; NaN where less than half is."""
-    disparity = _in_blocks(disparity, side)
+    disparity = whole_blocks(disparity, side)
     height, width = (length // side for length in disparity.shape)
     medians = np.empty((height, width), np.float32)
     share(height, bind(block_median_rows, (disparity, side), medians))
@@ -109,14 +109,6 @@ def block_medians(disparity: DisparityMap, side: int) -> DisparityMap:
 
 def _means(values: Any, side: int) -> Any:
     """Return the means of blocks of pixels."""
-    values = _in_blocks(values, side)
+    values = whole_blocks(values, side)
     height, width = (length // side for length in values.shape[:2])
     return cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
-
-
-def _in_blocks(values: Any, side: int) -> Any:
-    """Repeat the last row and column until the map consists of whole blocks."""
-    below, beside = (-length % side for length in values.shape[:2])
-    if not below and not beside:
-        return values
-    return cv2.copyMakeBorder(values, 0, below, 0, beside, cv2.BORDER_REPLICATE)

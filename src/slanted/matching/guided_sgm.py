@@ -17,7 +17,14 @@ from slanted.matching import DisparityRange, Matches, find_matches
 from slanted.matching.census_sgm import clean_up, grey_view
 from slanted.matching.noise import follow_noise
 from slanted.matching.out_of_view import drop_impossible
-from slanted.matching.search_grid import SIDE, STEP, THIN, expected_grid, whole_grid
+from slanted.matching.search_grid import (
+    SIDE,
+    STEP,
+    THIN,
+    expected_grid,
+    whole_blocks,
+    whole_grid,
+)
 from slanted.matching.search_grid_kernels import (
     grid_path_state,
     square_costs,
@@ -112,8 +119,7 @@ def expect(
 
 def _of_blocks(values: DisparityMap) -> list[DisparityMap]:
     """Return four maps of half the size, one for each pixel of blocks of 2 × 2 pixels."""
-    below, beside = (-length % 2 for length in values.shape)
-    whole = np.pad(values, ((0, below), (0, beside)), mode="edge")
+    whole = whole_blocks(values, 2)
     return [whole[i::2, j::2] for i in (0, 1) for j in (0, 1)]
 
 

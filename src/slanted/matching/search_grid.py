@@ -142,3 +142,11 @@ def _ends(expected: DisparityMap, squares: tuple[int, ...]) -> tuple[DisparityMa
         near = cv2.dilate(halves.max(axis=(1, 3)), window)
         ends.append(sign * near.reshape(rows, 2, columns, 2).max(axis=(1, 3)))
     return ends[0], ends[1]
+
+
+def whole_blocks(values: Any, side: int) -> Any:
+    """Return a map whose last row and column are repeated until it consists of whole blocks."""
+    below, beside = (-length % side for length in values.shape[:2])
+    if not below and not beside:
+        return values
+    return cv2.copyMakeBorder(values, 0, below, 0, beside, cv2.BORDER_REPLICATE)

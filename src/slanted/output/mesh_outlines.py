@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.output.mesh_join_kernels import Adjacency
+from slanted.output.mesh_triangle_kernels import Triangulation
 from slanted.runtime.arrays import Floats, Ints
 
 Array = TypeVar("Array", bound=NDArray[Any])
@@ -50,30 +51,12 @@ def triangulate(labels: Ints, adjacency: Adjacency, loose: Ints) -> FlatTriangle
         As for `slanted.output.mesh_outline_kernels.simplify`: outlines of other boundaries leave
         every pixel's centre in its own segment.
     """
-    from slanted.output.mesh_corner_kernels import fill_runs, number_corners
-    from slanted.output.mesh_outline_kernels import round_corners, simplify
-    from slanted.output.mesh_triangle_kernels import (
-        GONE,
-        QUARTERS,
-        first_sides,
-        improve,
-        pair_sides,
-    )
+    from slanted.output.mesh_outline_kernels import simplify
+    from slanted.output.mesh_triangle_kernels import GONE, QUARTERS, improve
 
-    height, width = labels.shape
-    numbers = np.empty((height + 1, width + 1), np.int32)
-    count, triangles = number_corners(labels, numbers)
-    vertices, twin = np.empty(3 * triangles, np.int32), np.empty(3 * triangles, np.int32)
-    owner, leaving = np.empty(triangles, np.int32), np.full(count, -1, np.int32)
-    fill_runs(labels, numbers, vertices, owner)
-    pair_sides(vertices, count, twin)
-    first_sides(vertices, twin, leaving)
-    rows, columns = np.nonzero(numbers >= 0)
-    corners = np.stack([columns, rows], axis=1).astype(np.int32)
-    places, off = QUARTERS * corners.astype(np.int64), np.zeros(count)
-    mesh = (places, vertices, twin, owner, leaving)
-    round_corners(labels, corners, mesh)
-    limits = (QUARTERS * width, QUARTERS * height)
+    corners, mesh = first_triangles(labels)
+    places, vertices, _, owner, leaving = mesh
+    off, limits = np.zeros(len(corners)), (QUARTERS * labels.shape[1], QUARTERS * labels.shape[0])
     for reach in REACHES:
         for _ in range(MOST_PASSES):
             if not simplify(mesh, limits, adjacency, loose, reach, off):
@@ -85,6 +68,27 @@ def triangulate(labels: Ints, adjacency: Adjacency, loose: Ints) -> FlatTriangle
     renumbered = (np.cumsum(stays) - 1).astype(np.int32)
     faces = renumbered[vertices.reshape(-1, 3)[kept]]
     return FlatTriangles(corners[stays], places[stays] / QUARTERS, faces, owner[kept])
+
+
+def first_triangles(labels: Ints) -> tuple[Ints, Triangulation]:
+    """Return the corners of pixels, (P, 2), and triangles between them, with corners rounded."""
+    from slanted.output.mesh_corner_kernels import fill_runs, number_corners
+    from slanted.output.mesh_outline_kernels import round_corners
+    from slanted.output.mesh_triangle_kernels import QUARTERS, first_sides, pair_sides
+
+    height, width = labels.shape
+    numbers = np.empty((height + 1, width + 1), np.int32)
+    count, triangles = number_corners(labels, numbers)
+    vertices, twin = np.empty(3 * triangles, np.int32), np.empty(3 * triangles, np.int32)
+    owner, leaving = np.empty(triangles, np.int32), np.full(count, -1, np.int32)
+    fill_runs(labels, numbers, vertices, owner)
+    pair_sides(vertices, count, twin)
+    first_sides(vertices, twin, leaving)
+    rows, columns = np.nonzero(numbers >= 0)
+    corners = np.stack([columns, rows], axis=1).astype(np.int32)
+    mesh = (QUARTERS * corners.astype(np.int64), vertices, twin, owner, leaving)
+    round_corners(labels, corners, mesh)
+    return corners, mesh
 
 
 def still(array: Array) -> Array:

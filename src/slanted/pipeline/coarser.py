@@ -64,7 +64,7 @@ def enlarged(result: Result, run: PairRun, matches: InitialMatches) -> Result:
     times, small = run.coarser, result.regions
     regions = _enlarged_regions(small, run)
     inference = _enlarged_inference(result.inference, small, regions, times)
-    matched = np.float32(times) * _repeated(result.matched, run)
+    matched = _repeated(result.matched, run, times)
     settings, searched = run.settings_for(matches), matches.searched
     disparity = draw_result(regions, inference.planes, settings, searched, matched)
     occluded = hidden_pixels(disparity)

@@ -27,7 +27,6 @@ TIMES = 2
 """How many times finer it is."""
 MEANT = 800_000
 """Settings are meant for images of about so many pixels."""
-
 LEAST_A_SEGMENT = 100
 """Pixels that a segment has on a coarser grid, at least and on average."""
 
