@@ -35,7 +35,6 @@ LEARN = {
     **{"inference.iterations": 1, "matching.max_disparity": 32},
     **{"learning.workers": 1, "threads": 1},
 }
-KILLS_IN_A_ROW = 4
 MINE = "notes.txt"
 """A file of the user's in the folder."""
 _DIFFERS = re.compile(r"seconds|time|cpu|created|worker|version", re.IGNORECASE)
@@ -177,7 +176,7 @@ def _of_unit(scenario: Scenario, files: Files, unit: str) -> Files:
 
 
 def kill_often(
-    scenario: Scenario, data: Path, folder: Path, kills: int, rng: random.Random
+    scenario: Scenario, data: Path, folder: Path, kills: int, in_a_row: int, rng: random.Random
 ) -> dict[str, Any]:
     """Kill a command at random moments, let it end now and then, and compare what it leaves."""
     turns = range(scenario.results)
@@ -193,7 +192,7 @@ def kill_often(
         if scenario.results > 1 and ended == 0:
             run_whole(scenario, data, output, 1)  # the first to be replaced
         command = slanted(scenario.arguments(data, output, ended))
-        for _ in range(KILLS_IN_A_ROW):
+        for _ in range(in_a_row):
             done += start_and_kill(command, rng.uniform(0, usual), rng.random() < 0.5)
             time.sleep(0.05)  # workers end when they notice that their parent has
             if rng.random() < 0.5:  # else the next run finds what the killed one left
@@ -220,17 +219,17 @@ def make_data(folder: Path) -> None:
 
 def main() -> None:
     """Kill each command, and report what was found."""
-    arguments = options(
-        __doc__, {"kills": 1, "commands": ["run"]}, kills=200, commands=list(SCENARIOS), seed=0
-    )
+    smoke = {"kills": 1, "in_a_row": 1, "commands": ["run"]}
+    commands = list(SCENARIOS)
+    arguments = options(__doc__, smoke, kills=200, in_a_row=4, commands=commands, seed=0)
     results = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         make_data(folder)
         for name in arguments.commands:
             rng = random.Random(arguments.seed)
-            scenario, place = SCENARIOS[name], folder / name
-            results[name] = told(kill_often(scenario, folder, place, arguments.kills, rng))
+            scenario, place, often = SCENARIOS[name], folder / name, arguments.in_a_row
+            results[name] = told(kill_often(scenario, folder, place, arguments.kills, often, rng))
     record("kills", arguments, results)
     sys.exit(any(result["wrong"] for result in results.values()))
 

@@ -1,4 +1,4 @@
-"""What all tests share: kernels that are compiled once, a tiny dataset, and real data."""
+"""What all tests share: kernels that are compiled once, a tiny dataset, real data, and a browser."""
 
 import os
 import signal
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from slowest import SLOWEST
 
 # A busy machine is not the fault of a test: nothing here measures time.
 settings.register_profile(
@@ -20,14 +22,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# FFmpeg asks only once in a process whether it may print: when any test writes the first video.
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config):
     """Compile all kernels before the workers start, each of which would compile them otherwise."""
     from slanted.runtime.compilation import compile_ahead, is_warm
 
+    config.option.loadscopereorder = False  # keep our order, below
     if not is_warm():
         config.get_terminal_writer().line("compiling kernels, once", flush=True)
         compile_ahead()
+
+
+def pytest_collection_modifyitems(items):
+    """Put the slowest files first: one that comes last would leave all cores but one idle."""
+    here = Path(__file__).parent
+    ranks = {here / name: rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 @pytest.fixture
@@ -68,3 +82,21 @@ def real_data():
         return root / name
 
     return folder_of
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, started once for a module; tests open contexts of their own in it."""
+    from viewer.browsing import launched
+
+    with launched() as opened:
+        yield opened
+
+
+@pytest.fixture
+def context(browser):
+    """Tabs of one test."""
+    from viewer.browsing import in_context
+
+    with in_context(browser) as opened:
+        yield opened

@@ -110,8 +110,9 @@ def test_the_page_has_a_table_for_every_benchmark(tmp_path):
     from performance_page import page
 
     stages = {"matching": 0.5, "inference": 1.25}
-    row = {"seconds": 1.0, "sgbm_hh seconds": 0.5, "ratio": 2.0, "cold seconds": 3.0}
-    write(tmp_path, "speed", {"KITTI, 2 threads": {**row, "stage ratios": stages}})
+    row = {"frames": 20, "seconds": 1.0, "ratio": 2.0, "least": 1.5, "most": 2.5}
+    fast = {**row, "cold seconds": 3.0, "stages": stages}
+    write(tmp_path, "speed", {"KITTI: SGBM HH": {**row, "stages": {}}, "KITTI: fast": fast})
     peaks = {"peak MiB": 300.0, "stages MiB": {"matching": 250.0}}
     write(tmp_path, "memory", {"imports MiB": 150.0, "KITTI": peaks})
     point = {"value": 500, "segments": 480, "seconds": 1.5, "stages": stages}
@@ -126,7 +127,8 @@ def test_the_page_has_a_table_for_every_benchmark(tmp_path):
     write(tmp_path, "roofline", machine)
     text = page(tmp_path)
     for line in (
-        "| KITTI, 2 threads | 1 | 0.5 | 2 | 3 |",
+        "| KITTI: SGBM HH | 20 | 1 | 2 | 1.5 | 2.5 | – |",
+        "| KITTI: fast | 20 | 1 | 2 | 1.5 | 2.5 | 3 |",
         "| inference | 1.25 |",
         "| KITTI | 300 | 250 |",
         "| segments | 0.875 | – | – | – |",

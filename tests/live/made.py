@@ -1,7 +1,6 @@
 """Videos and sources that tests make."""
 
 import http.server
-import os
 import threading
 import time
 from contextlib import contextmanager
@@ -13,8 +12,6 @@ import pytest
 from slanted.synthetic import make_video
 
 WIDTH, HEIGHT = 160, 96
-# FFmpeg asks only once whether it may print: here, when the first video is written.
-os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 
 def frames(count, seed=3, width=WIDTH, height=HEIGHT):

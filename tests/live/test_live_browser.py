@@ -2,27 +2,13 @@
 
 import re
 
-import pytest
-
 from live.made import FakeCamera, frames
 from live.showing import SETTINGS, shown, videos
 from slanted.live import grabber
 from slanted.live.pairs import pair_sources
 from slanted.live.session import LiveSession
-from viewer.browsing import expect, in_context, launched, open_tab
+from viewer.browsing import expect, open_tab
 from viewer.waiting import until
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
-
-
-@pytest.fixture
-def context(browser):
-    with in_context(browser) as opened:
-        yield opened
 
 
 def open_page(context, address):

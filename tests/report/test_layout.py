@@ -13,7 +13,7 @@ from slanted.report.results import build_report
 from slanted.research.experiments.outcome import Finding, Outcome
 from slanted.research.experiments.report import write_report
 from slanted.research.experiments.tables import Row, Table
-from viewer.browsing import launched, open_tab
+from viewer.browsing import open_tab
 
 ERRORS = {f"out-{k}px-all": 20.0 / k for k in range(1, 6)}
 ERRORS |= {"D1-all": 12.34, "epe-all": 1.23, "D1@80-all": 10.5, "AUC-all": 0.9876}
@@ -67,12 +67,6 @@ def pages(result, tmp_path_factory):  # noqa: F811
     for name, text in texts.items():
         (place / f"{name}.html").write_text(text, "utf-8")
     return place
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
 
 
 OVERFLOWS = """() => {

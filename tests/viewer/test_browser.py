@@ -19,7 +19,7 @@ from slanted.output.mesh import TOLERANCE
 from slanted.result import Result
 from slanted.viewer.guard import Guard
 from viewer import waiting
-from viewer.browsing import expect, in_context, launched, open_tab
+from viewer.browsing import calm, expect, open_page, ready
 from viewer.client import TOKEN, served
 from viewer.worlds import CAMERAS, estimated, scene, session, sure
 
@@ -63,45 +63,9 @@ def address(folder):
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
-
-
-@pytest.fixture
-def context(browser):
-    with in_context(browser) as opened:
-        yield opened
-
-
 @pytest.fixture
 def page(context, address):
     return open_page(context, address)
-
-
-def open_page(context, address):
-    """A tab that has loaded; what it complains of fails the test at once."""
-    tab = open_tab(context, address)
-    ready(tab)
-    return tab
-
-
-def ready(tab):
-    tab.wait_for_selector("body[data-ready=true]")
-    tab.wait_for_selector("#space-pane[data-key]")
-
-
-def calm(tab):
-    newest = int(tab.locator("#job").get_attribute("data-run"))
-
-    def is_of_an_older_run(complaint):
-        """A frame may be gone when a page asks for it, because a run took its place."""
-        found = re.search(r"404 .*/api/frames/\w+-(\d+)-\d+", complaint)
-        return found is not None and int(found.group(1)) < newest
-
-    assert [text for text in tab.complaints if not is_of_an_older_run(text)] == []
-    assert tab.locator("#trouble").is_hidden()
 
 
 def seen(tab, selector):

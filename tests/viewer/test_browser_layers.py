@@ -21,12 +21,11 @@ from slanted.output.pixel_pictures import colour_depth, colour_flags, depth_scal
 from slanted.output.profile import profile
 from slanted.result import Result
 from slanted.viewer.others import sgbm_disparity
-from viewer.browsing import PATIENCE, expect, launched, open_tab
+from viewer.browsing import expect, ready
 from viewer.client import served
-from viewer.test_browser import calm, fact, ready, until, viewing
+from viewer.test_browser import fact, until, viewing
 from viewer.worlds import CAMERAS, estimated, scene, session, sure
 
-SIZES = {"wide": (1280, 850), "narrow": (420, 900)}
 REGION = (30, 20, 71, 51)
 
 
@@ -55,34 +54,9 @@ def address(folder):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
-
-
-@pytest.fixture(params=SIZES)
-def page(request, browser, address):
-    yield from a_page(browser, address, SIZES[request.param])
-
-
-@pytest.fixture
-def wide(browser, address):
-    yield from a_page(browser, address, SIZES["wide"])
-
-
-def a_page(browser, address, size, theme="dark"):
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        accept_downloads=True,
-        permissions=["clipboard-read", "clipboard-write"],
-        color_scheme=theme,
-    )
-    context.set_default_timeout(PATIENCE)
-    tab = open_tab(context, address)
-    ready(tab)
-    yield tab
-    calm(tab)
-    context.close()
+def window():
+    permissions = ["clipboard-read", "clipboard-write"]
+    return {"permissions": permissions, "color_scheme": "dark"}
 
 
 def place(tab, u, v):
@@ -435,8 +409,8 @@ def test_the_right_image_shows_where_the_held_pixel_is_seen(wide, result):
     until(wide, lambda: white() > 20)
 
 
-def test_dark_and_light_follow_the_system_and_the_choice_is_kept(browser, address):
-    for tab in a_page(browser, address, SIZES["narrow"], theme="light"):
+def test_dark_and_light_follow_the_system_and_the_choice_is_kept(look_at, address):
+    with look_at(address, "narrow", color_scheme="light") as tab:
         root = tab.locator("html")
         expect(root).to_have_attribute("data-theme", "light")
         light = tab.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -492,38 +466,32 @@ def test_a_typed_weight_runs_on_enter(wide):
     wide.wait_for_selector(f"#job[data-run='{before + 2}'][data-status=done]")
 
 
-def test_the_energy_tells_where_segments_changed(browser):
+def test_the_energy_tells_where_segments_changed(look_at):
     """The last result has rounds of refinement, before each of which the segments changed."""
-    with served(session(snapshots=True)) as client:
-        for tab in a_page(browser, client.address, SIZES["wide"]):
-            iterations = estimated()[0].inference.iterations
-            changes = tab.locator("#energy .change")
-            expect(changes).to_have_count(2)
-            expect(tab.locator("#energy .change-text")).to_have_text("segments changed")
-            text = tab.locator("#energy-text").inner_text()
-            assert "Only energies between two changes can be compared" in text
-            assert f"Before iteration {len(iterations)} the segments changed" in text
-            dots = tab.locator("#energy .dot-0").count()
-            assert dots == len(iterations) + int(
-                np.isfinite(estimated()[0].inference.initial_energy)
-            )
-            here = tab.locator("#energy .here").get_attribute("cx")
-            tab.keyboard.press(",")
-            tab.keyboard.press(",")
-            expect(tab.locator("#energy .here")).not_to_have_attribute("cx", here)
+    with served(session(snapshots=True)) as client, look_at(client.address, "wide") as tab:
+        iterations = estimated()[0].inference.iterations
+        changes = tab.locator("#energy .change")
+        expect(changes).to_have_count(2)
+        expect(tab.locator("#energy .change-text")).to_have_text("segments changed")
+        text = tab.locator("#energy-text").inner_text()
+        assert "Only energies between two changes can be compared" in text
+        assert f"Before iteration {len(iterations)} the segments changed" in text
+        dots = tab.locator("#energy .dot-0").count()
+        assert dots == len(iterations) + int(np.isfinite(estimated()[0].inference.initial_energy))
+        here = tab.locator("#energy .here").get_attribute("cx")
+        tab.keyboard.press(",")
+        tab.keyboard.press(",")
+        expect(tab.locator("#energy .here")).not_to_have_attribute("cx", here)
 
 
-def test_without_a_pair_truth_or_calibration_the_page_offers_what_there_is(browser):
+def test_without_a_pair_truth_or_calibration_the_page_offers_what_there_is(look_at):
     made = session(truth=False, right=False, calibration=None)
-    with served(made) as client:
-        for tab in a_page(browser, client.address, SIZES["narrow"]):
-            names = [
-                each.get_attribute("data-layer") for each in tab.locator("#layers button").all()
-            ]
-            assert not {"right", "depth", "error", "truth"} & set(names)
-            assert tab.locator("#comparing").is_hidden()
-            assert tab.locator("#scoring").is_hidden()
-            tab.click("[data-tool=line]")
-            drag(tab, (20, 30), (140, 90))
-            tab.wait_for_selector("#profile[data-line]")
-            assert tab.locator("#profile-what option[value=depth]").is_disabled()
+    with served(made) as client, look_at(client.address, "narrow") as tab:
+        names = [each.get_attribute("data-layer") for each in tab.locator("#layers button").all()]
+        assert not {"right", "depth", "error", "truth"} & set(names)
+        assert tab.locator("#comparing").is_hidden()
+        assert tab.locator("#scoring").is_hidden()
+        tab.click("[data-tool=line]")
+        drag(tab, (20, 30), (140, 90))
+        tab.wait_for_selector("#profile[data-line]")
+        assert tab.locator("#profile-what option[value=depth]").is_disabled()

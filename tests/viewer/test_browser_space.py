@@ -10,50 +10,20 @@ import pytest
 
 from slanted.output.pictures import cividis, viridis
 from slanted.viewer.maps import colour_normals
-from viewer.browsing import expect, launched
+from viewer.browsing import expect, ready
 from viewer.client import served
-from viewer.test_browser import calm, changes, fact, open_page, ready, seen, until
+from viewer.test_browser import changes, fact, seen, until
 from viewer.worlds import CAMERAS, estimated, session, sure
 
-SIZES = {"wide": (1280, 850), "narrow": (420, 800)}
 RESULT = dataclasses.replace(sure(estimated()[0]), calibration=CAMERAS)
 HEIGHT, WIDTH = RESULT.disparity.shape
 PLACES = ((0.5, 0.5), (0.42, 0.55), (0.57, 0.62), (0.55, 0.4))
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def address():
     with served(session(confidence=True)) as client:
         yield client.address
-
-
-@pytest.fixture(params=SIZES)
-def page(request, browser, address):
-    yield from opened_at(browser, address, SIZES[request.param])
-
-
-@pytest.fixture
-def wide(browser, address):
-    yield from opened_at(browser, address, SIZES["wide"])
-
-
-def opened_at(browser, address, size):
-    width, height = size
-    viewport = {"width": width, "height": height}
-    context = browser.new_context(viewport=viewport, accept_downloads=True)
-    context.set_default_timeout(60_000)
-    tab = open_page(context, address)
-    until(tab, lambda: int(tab.locator("#space").get_attribute("data-geometries") or 0))
-    yield tab
-    calm(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
 
 
 def points():
@@ -83,7 +53,7 @@ def covered(tab):
 def pixel_at(tab, x, y):
     """The pixel that a click in 3D finds; it is let go again, with its marks."""
     click(tab, x, y)
-    tab.wait_for_selector("#fact-pixel", state="attached")
+    expect(tab.locator("#facts")).to_be_visible()  # hidden, they are those of the last pixel
     found = tuple(map(int, fact(tab, "pixel").split(",")))
     tab.keyboard.press("Escape")
     expect(tab.locator("#facts")).to_be_hidden()
@@ -144,18 +114,18 @@ def test_an_end_may_be_picked_in_the_picture(wide):
     assert value == pytest.approx(distance(ends), rel=1e-5)
 
 
-def test_without_a_calibration_the_unit_is_the_baseline(browser):
-    with served(session(calibration=None)) as client:
-        for tab in opened_at(browser, client.address, SIZES["wide"]):
-            tab.click("#camera")
-            tab.click("#measure")
-            click(tab, 0.45, 0.5)
-            click(tab, 0.55, 0.5)
-            ends, value, text = measured(tab)
-            positions, _ = dataclasses.replace(RESULT, calibration=None).points(0.0)
-            one, other = (positions[v * WIDTH + u].astype(float) for u, v in ends)
-            assert value == pytest.approx(np.linalg.norm(one - other), rel=1e-5)
-            assert "baselines" in text
+def test_without_a_calibration_the_unit_is_the_baseline(look_at):
+    with served(session(calibration=None)) as client, look_at(client.address, "wide") as tab:
+        tab.click("#camera")
+        tab.click("#measure")
+        click(tab, 0.45, 0.5)
+        expect(tab.locator("#measured")).to_contain_text("the other end")
+        click(tab, 0.55, 0.5)
+        ends, value, text = measured(tab)
+        positions, _ = dataclasses.replace(RESULT, calibration=None).points(0.0)
+        one, other = (positions[v * WIDTH + u].astype(float) for u, v in ends)
+        assert value == pytest.approx(np.linalg.norm(one - other), rel=1e-5)
+        assert "baselines" in text
 
 
 def open_menu(tab):

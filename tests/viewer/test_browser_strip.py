@@ -6,10 +6,9 @@ import pytest
 
 from slanted.result import Result
 from viewer.batches import FAILED, disparity_of, name_of, seconds_of, write_batch
-from viewer.browsing import expect, launched
-from viewer.test_browser import calm, fact, open_page, ready, until, viewing
+from viewer.browsing import expect, ready
+from viewer.test_browser import fact, until, viewing
 
-SIZES = {"wide": (1280, 850), "narrow": (420, 800)}
 PAIRS = 24
 BY_TIME = sorted(range(PAIRS), key=lambda number: (seconds_of(number), number))
 
@@ -25,24 +24,6 @@ def folder(tmp_path_factory):
 def address(folder):
     with viewing(folder, "out") as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as opened:
-        yield opened
-
-
-@pytest.fixture(params=SIZES)
-def page(request, browser, address):
-    width, height = SIZES[request.param]
-    context = browser.new_context(viewport={"width": width, "height": height})
-    context.set_default_timeout(60_000)
-    tab = open_page(context, address)
-    yield tab
-    calm(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
 
 
 def shown(tab, number):
@@ -151,7 +132,16 @@ def test_errors_that_arrive_do_not_move_the_strip(page):
         route.fulfill(json=found)
         asked.append(found)
 
+    def hurried(route):
+        """Let the page ask five times a second instead of every other second."""
+        source, found = re.subn(
+            r"(?m)^const RENEW = \d+;", "const RENEW = 200;", route.fetch().text()
+        )
+        assert found == 1
+        route.fulfill(body=source, content_type="text/javascript")
+
     page.route(re.compile("/api/pairs$"), still_measuring)
+    page.route("**/strip.js", hurried)
     page.reload()
     ready(page)
     shown(page, 0)

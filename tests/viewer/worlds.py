@@ -13,7 +13,8 @@ from slanted.viewer.session import Session
 
 CAMERAS = Calibration(140.0, 150.0, 80.0, 61.0, 0.5, 2.0)
 SETTINGS = slanted.Settings().with_text(
-    {"segmentation.count": "50", "refinement.rounds": "2", "seed": "4"}
+    # Tests of the viewer write many results, and would wait for the disk half of that time.
+    {"segmentation.count": "50", "refinement.rounds": "2", "seed": "4", "fsync": "false"}
 )
 
 

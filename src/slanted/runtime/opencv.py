@@ -60,6 +60,8 @@ SILENT, FFMPEG_SILENT = 0, "-8"
 _LOCK = free_in_forks(threading.Lock())
 _levels: list[int] = []
 """The level of the log to return to, once for each block that is silenced now."""
+_asked: list[str] = []
+"""The variable, if the first of these blocks has set it, and not the user."""
 
 
 @contextmanager
@@ -79,7 +81,9 @@ def silenced() -> Iterator[None]:
     with _LOCK:
         _levels.append(_levels[0] if _levels else _log().getLogLevel())
         _log().setLogLevel(SILENT)
-        os.environ.setdefault(FFMPEG_LEVEL, FFMPEG_SILENT)
+        if FFMPEG_LEVEL not in os.environ:
+            os.environ[FFMPEG_LEVEL] = FFMPEG_SILENT
+            _asked.append(FFMPEG_LEVEL)
     try:
         yield
     finally:
@@ -95,8 +99,8 @@ def _restore(still: list[int]) -> None:
     """Go back to the level before, if no block is silenced any more."""
     if _levels and not still:
         _log().setLogLevel(_levels[0])
-        if os.environ.get(FFMPEG_LEVEL) == FFMPEG_SILENT:
-            del os.environ[FFMPEG_LEVEL]
+        while _asked:
+            os.environ.pop(_asked.pop(), None)
     _levels[:] = still
 
 

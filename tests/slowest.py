@@ -1,0 +1,28 @@
+"""The files of tests that take longest, in this order, by seconds on two cores (`pytest --durations=0`)."""
+
+SLOWEST = (
+    "benchmarks/test_scripts.py",
+    "viewer/test_browser_space.py",
+    "viewer/test_browser.py",
+    "viewer/test_browser_layers.py",
+    "viewer/test_browser_strip.py",
+    "learning/test_learn.py",
+    "batch/test_faults.py",
+    "batch/test_dask_versions.py",
+    "batch/test_dask.py",
+    "test_examples.py",
+    "fuzz/test_bombs.py",
+    "live/test_live_command.py",
+    "live/test_live_browser.py",
+    "cli/test_commands.py",
+    "learning/test_starts.py",
+    "runtime/test_compilation.py",
+    "research/experiments/test_catalogue.py",
+    "cli/test_terminal.py",
+    "tiles/test_tiles.py",
+    "test_doctests.py",
+    "runtime/test_kernel.py",
+    "batch/test_batch.py",
+    "stream/test_stream.py",
+    "test_docs.py",
+)
