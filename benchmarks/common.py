@@ -155,7 +155,7 @@ def _made_up_data() -> Path:
 
 
 def sgbm_hh(left: np.ndarray, right: np.ndarray, disparities: int = 128) -> np.ndarray:
-    """Run the yardstick: cv2.StereoSGBM MODE_HH, colour, block 3, as in OpenCV's samples."""
+    """Run the yardstick: cv2.StereoSGBM MODE_HH, block 3, penalties as in OpenCV's samples."""
     import cv2
 
     matcher = cv2.StereoSGBM_create(

@@ -21,9 +21,9 @@ from common import RESULTS, ROOT, parse
 Json = dict[str, Any]
 HEAD = """# Performance
 
-Times are in seconds and as ratios to `cv2.StereoSGBM` MODE_HH with 128 disparities on the same pair
-in the same run. Compare the ratios: machines differ and are noisy. Each section names the commit
-that it measured.
+Times are in seconds and as ratios to `cv2.StereoSGBM` MODE_HH, in colour, on the same pair in the
+same run, with as many disparities. Compare the ratios: machines differ and are noisy. Each section
+names the commit that it measured.
 
 `python benchmarks/performance_page.py` writes this page from the results of the other benchmarks,
 so do not edit it. `benchmarks/README.md` says how each figure is measured.
@@ -88,16 +88,17 @@ def text_of(value: object) -> str:
 def speed(results: Json) -> list[str]:
     """Return whole runs, then stages."""
     rows = [
-        (name, r["seconds"], r["sgbm_hh seconds"], r["ratio"], r["cold seconds"])
+        (name, r["frames"], r["seconds"], r["ratio"], r["least"], r["most"], r.get("cold seconds"))
         for name, r in results.items()
     ]
-    stages = list(next(iter(results.values()))["stage ratios"])
-    by_stage = [(s, *(r["stage ratios"].get(s) for r in results.values())) for s in stages]
-    head = ("whole run", "seconds", "SGBM HH, seconds", "ratio", "first run of a process, seconds")
+    ours = {name: r["stages"] for name, r in results.items() if r["stages"]}
+    names = dict.fromkeys(stage for stages in ours.values() for stage in stages)
+    by_stage = [(s, *(stages.get(s) for stages in ours.values())) for s in names]
+    head = ("warm", "frames", "seconds", "ratio", "least", "most", "first run of a process, s")
     return [
         table(head, rows),
-        "Time of each stage as a ratio to SGBM HH (stages that run in parallel overlap):\n",
-        table(("stage", *results), by_stage),
+        "Seconds of each stage:\n",
+        table(("stage", *ours), by_stage),
     ]
 
 

@@ -27,7 +27,7 @@ PIXELS = 15_000 if SMOKE else 465_750  # KITTI's
 RANGE = 64
 AXES: dict[str, tuple[int, ...]] = {
     "pixels": (120_000, 250_000, 500_000, 1_000_000, 2_000_000),
-    "disparities": (32, 64, 128, 256),
+    "disparities": (64, 128, 256, 512, 1024),
     "segments": (500, 1000, 2000, 4000),
     "particles": (5, 10, 20, 40),
     "iterations": (1, 2, 4, 8),

@@ -1,6 +1,7 @@
 """Time and memory of `slanted run` from 1 to 100 megapixels, and the exponents they grow with.
 
-python benchmarks/scaling_pixels.py [--megapixels 1 3 10 30 100] [--threads 1] [--set key=value ...]
+python benchmarks/scaling_pixels.py [--megapixels 1 3 10 30 100] [--disparities 128] [--threads 1]
+    [--set key=value ...]
 
 Pairs are synthetic, all with the same disparity range. Each is run by the command line in a process
 of its own, whose peak resident memory covers reading, estimating and writing.
@@ -29,6 +30,7 @@ from slanted.synthetic.sampling import Stage, sample_surfaces
 ROWS = 256
 """Rows that are drawn at a time: a scene of 100 megapixels would not fit otherwise."""
 RANGE = 128
+"""The range that the scene is drawn for; with more disparities it is deeper by as much."""
 ASPECT = 1.5
 SCENE_WIDTH = 1225
 
@@ -37,19 +39,24 @@ def main() -> None:
     """Measure, fit exponents, and print both."""
     smoke, settings = {"megapixels": [0.04]}, list[str]()
     sizes = [1.0, 3.0, 10.0, 30.0, 100.0]
-    arguments = options(__doc__, smoke, megapixels=sizes, threads=1, set=settings)
-    rows = [told(measure(size, arguments.threads, arguments.set)) for size in arguments.megapixels]
+    arguments = options(
+        __doc__, smoke, megapixels=sizes, disparities=RANGE, threads=1, set=settings
+    )
+    rules = arguments.disparities, arguments.threads, arguments.set
+    rows = [told(measure(size, *rules)) for size in arguments.megapixels]
     record("scaling_pixels", arguments, {"rows": rows, "exponents": exponents(rows)})
 
 
-def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, Any]:
+def measure(
+    megapixels: float, disparities: int, threads: int, settings: list[str]
+) -> dict[str, Any]:
     """Draw a pair, run it, and return time, memory and errors."""
     width = round((1e6 * megapixels * ASPECT) ** 0.5)
     height = round(1e6 * megapixels / width)
     with tempfile.TemporaryDirectory() as folder:
-        draw_pair(Path(folder), width, height)
+        draw_pair(Path(folder), width, height, disparities / RANGE)
         command = [sys.executable, "-m", "slanted", "run", "left.ppm", "right.ppm", "--json"]
-        command += ["--max-disparity", str(RANGE), "--threads", str(threads), "-o", "out"]
+        command += ["--max-disparity", str(disparities), "--threads", str(threads), "-o", "out"]
         for setting in settings:
             command += ["--set", setting]
         start = time.perf_counter()
@@ -67,16 +74,17 @@ def measure(megapixels: float, threads: int, settings: list[str]) -> dict[str, A
         "cpu_seconds": busy,
         "stages": found["seconds"],
         "peak_gb": peak / 2**30,
-        "estimated_gb": estimated((height, width), settings) / 2**30,
+        "estimated_gb": estimated((height, width), disparities, settings) / 2**30,
         "gap_percent": found["gap_percent"],
         "out_1px_percent": wrong,
     }
 
 
-def estimated(size: tuple[int, int], settings: list[str]) -> int:
+def estimated(size: tuple[int, int], disparities: int, settings: list[str]) -> int:
     """Return the memory that `slanted batch` expects when it decides how many workers fit."""
     changed = dict(setting.split("=", 1) for setting in settings)
-    return pair_bytes(size, Settings().with_text({"matching.max_disparity": str(RANGE), **changed}))
+    changed = {"matching.max_disparity": str(disparities), **changed}
+    return pair_bytes(size, Settings().with_text(changed))
 
 
 def run_and_watch(command: list[str], folder: str) -> tuple[str, int, float]:
@@ -93,14 +101,18 @@ def run_and_watch(command: list[str], folder: str) -> tuple[str, int, float]:
     return output, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
 
 
-def draw_pair(folder: Path, width: int, height: int) -> None:
-    """Write left.ppm, right.ppm and the exact disparity, a few rows at a time."""
+def draw_pair(folder: Path, width: int, height: int, depth: float = 1.0) -> None:
+    """Write left.ppm, right.ppm and the exact disparity, a few rows at a time.
+
+    The scene has `depth` times the disparities that it is drawn for.
+    """
     rng = np.random.default_rng(7)
     zoom = width / SCENE_WIDTH
     stage = Stage(SCENE_WIDTH, round(SCENE_WIDTH / ASPECT), 4.0, 100.0)
     small = sample_surfaces(rng, stage, objects=8, background=3)
     # The same scene with more pixels, and a baseline that keeps the disparities.
-    surfaces = [Surface(s.plane / (zoom, zoom, 1), s.support * (1, 1, zoom), s.body) for s in small]
+    scale = depth / np.array([zoom, zoom, 1])
+    surfaces = [Surface(s.plane * scale, s.support * (1, 1, zoom), s.body) for s in small]
     textures = sample_textures(rng, len(surfaces), amplitude=110.0, colour_contrast=1.0)
     u = np.arange(width, dtype=np.float64)[None]
     truth = np.lib.format.open_memmap(

@@ -1,6 +1,6 @@
 """Tiles against whole images on Middlebury's full-size scenes: energies, errors at the seams.
 
-python benchmarks/tiles.py [--pixels 250000] [--scenes Aloe Art ...]
+python benchmarks/tiles.py [--pixels 250000] [--scenes Aloe Art ...] [--set key=value ...]
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ NEAR = 12
 def main() -> None:
     """Run every scene both ways."""
     smoke = {"pixels": 10_000, "scenes": ["test"]}
-    arguments = options(__doc__, smoke, pixels=250_000, scenes=SCENES)
+    arguments = options(__doc__, smoke, pixels=250_000, scenes=SCENES, set=list[str]())
     root = data_folder() / "middlebury"
-    rows = [told(measure(root / name, arguments.pixels)) for name in arguments.scenes]
+    changed = Settings().with_text(dict(setting.split("=", 1) for setting in arguments.set))
+    rows = [told(measure(root / name, arguments.pixels, changed)) for name in arguments.scenes]
     record("tiles", arguments, rows)
 
 
-def measure(folder: Path, pixels: int) -> dict[str, Any]:
+def measure(folder: Path, pixels: int, whole: Settings) -> dict[str, Any]:
     """Return how far the energies differ, and the errors of both at seams and elsewhere."""
     left, right = read_image(folder / "view1.png"), read_image(folder / "view5.png")
     truth = read_disparity(folder / "disp1.png", scale=1.0)
-    settings = Settings().with_text({"tiles.above": "1", "tiles.pixels": str(pixels)})
-    one, many = estimate(left, right), estimate(left, right, settings)
+    settings = whole.with_text({"tiles.above": "1", "tiles.pixels": str(pixels)})
+    one, many = estimate(left, right, whole), estimate(left, right, settings)
     tiles = round(truth.size / pixels)
     near = np.zeros(len(truth), np.bool_)
     for k in range(1, tiles):
