@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import slanted
+from slowest import SLOWEST
 
 ROOT = Path(slanted.__file__).parent
 LAYERS = (
@@ -187,3 +188,10 @@ def test_ci_names_tests_that_are_there():
     named = re.findall(r"\btests/[\w/.]+", (ROOT.parents[1] / ".ci" / "oldest").read_text("utf-8"))
     assert named
     assert all((ROOT.parents[1] / name).exists() for name in named)
+
+
+def test_the_slowest_tests_are_files():
+    """A file that gets another name would silently come late."""
+    tests = Path(__file__).parent
+    assert [name for name in SLOWEST if not (tests / name).is_file()] == []
+    assert len(set(SLOWEST)) == len(SLOWEST)

@@ -99,6 +99,8 @@ def test_commands_work(command, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", [command, *COMMANDS[command]])
     try:
         if command.startswith("-m "):
+            # Another test may have imported it, of which runpy would warn.
+            monkeypatch.delitem(sys.modules, command[3:], raising=False)
             runpy.run_module(command[3:], run_name="__main__")
         else:
             runpy.run_path(str(ROOT / command), run_name="__main__")

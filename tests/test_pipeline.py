@@ -84,21 +84,25 @@ def test_a_folder_of_an_older_version_has_its_own_grid(scene, tmp_path):
     assert again.finer == 1
 
 
-def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch):
+@pytest.mark.parametrize(
+    ("guided", "name"), [("true", "match_guided"), ("false", "match_in_bands")]
+)
+def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch, guided, name):
     from slanted.tiles import bands
 
     seen = []
 
     def spy(left, right, matching, *others, **options):
         seen.append(matching.census.smoothing)
-        return match_in_bands(left, right, matching, *others, **options)
+        return match(left, right, matching, *others, **options)
 
-    match_in_bands = bands.match_in_bands
-    monkeypatch.setattr(bands, "match_in_bands", spy)
+    match = getattr(bands, name)
+    monkeypatch.setattr(bands, name, spy)
     rng = np.random.default_rng(0)
     noisy = [np.uint8(np.clip(each + rng.normal(0, 8, each.shape), 0, 255))
              for each in (scene.left, scene.right)]  # fmt: skip
-    slanted.estimate(*noisy, slanted.Settings().with_text({"tiles.above": "20000"}))
+    rules = {"tiles.above": "20000", "matching.census.guided": guided}
+    slanted.estimate(*noisy, slanted.Settings().with_text(rules))
     assert seen[0] > 0.5
 
 
@@ -208,8 +212,13 @@ NO_MODEL = {"confidence.model": "none"}
 @pytest.fixture(scope="module")
 def quick():
     return slanted.Settings().with_text(
-        # `match` has no finer grid for small images.
-        {"segmentation.count": "40", "inference.iterations": "1", "matching.census.finer": "1"}
+        # `match` has no finer grid for small images and searches the whole range.
+        {
+            "segmentation.count": "40",
+            "inference.iterations": "1",
+            "matching.census.finer": "1",
+            "matching.census.guided": "false",
+        }
     )
 
 

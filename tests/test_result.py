@@ -20,9 +20,9 @@ SCENE = make_scene(160, 120, seed=2)
 
 @pytest.fixture(scope="module")
 def result():
-    settings = slanted.Settings().with_text(
-        {"segmentation.count": "60", "inference.iterations": "2", "seed": "4"}
-    )
+    # With few sweeps a gap is left.
+    rules = {"inference.iterations": "2", "inference.sweeps": "2", "inference.last_sweeps": "auto"}
+    settings = slanted.Settings().with_text({"segmentation.count": "60", "seed": "4", **rules})
     return slanted.estimate(SCENE.left, SCENE.right, settings)
 
 
@@ -96,6 +96,18 @@ def test_a_large_result_of_a_blank_wall_is_read(monkeypatch, tmp_path):
     result.save(tmp_path)
     assert (tmp_path / "result.npz").stat().st_size > 13 * result.disparity.size
     np.testing.assert_array_equal(Result.load(tmp_path).disparity, result.disparity)
+
+
+def test_settings_that_an_older_version_did_not_have_are_as_it_was(result, tmp_path):
+    result.save(tmp_path / "old")
+    file = tmp_path / "old" / "settings.toml"
+    names = "guided", "coarse_iterations", "last_sweeps"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(names)]
+    file.write_text("\n".join(lines))
+    read = Result.load(tmp_path / "old").settings
+    assert not read.matching.census.guided
+    assert read.segmentation.slic.coarse_iterations == 0
+    assert read.inference.last_sweeps is None
 
 
 def test_a_result_with_the_old_names_of_settings_is_read(result, tmp_path):

@@ -245,7 +245,7 @@ class PairRun:
 
         if self.tiled is None:
             known = self.matching, searched, self.finer
-            return find_finer(self.left, self.right, *known, find or self._guided(searched))
+            return find_finer(self.left, self.right, *known, find or self.guided_search(searched))
         if self.matching.method == "network":
             raise InputError(
                 "matching.method: a network sees an image as a whole, not in tiles; raise "
@@ -253,16 +253,15 @@ class PairRun:
             )
         return Matches(*self.tiled.match(self.left, self.right, self.matching, searched))
 
-    def _guided(self, searched: DisparityRange) -> Find | None:
+    def guided_search(self, searched: DisparityRange) -> Find | None:
         """Return a search that smaller pairs guide; None to search the whole range."""
         from functools import partial
 
-        from slanted.matching.guided_sgm import expect, find_expected
+        from slanted.matching.guided_sgm import expect, find_expected, is_guided
 
-        rules = self.matching
-        if rules.method != "census" or not rules.census.guided or self.finer > 1:
+        if not is_guided(self.matching, searched) or self.finer > 1:
             return None
-        return partial(find_expected, expected=expect(*self.grey, searched, rules))
+        return partial(find_expected, expected=expect(*self.grey, searched, self.matching))
 
     def judge_of(self, matches: InitialMatches) -> Judge | None:
         """Return what chooses the matches anew, with planes known; None if nothing does."""
@@ -454,11 +453,11 @@ def prepare(
     checked = check_pair(left, right, names, channels, own=True)
     if calibration is not None:
         calibration = calibration_from_user(calibration, checked[0].shape[:2])
-    left, right = brightened(*checked)
-    is_dark = left is not checked[0]
-    left, right, matching = calmed(left, right, settings.matching)
     trees = weights_of(settings.confidence)
     with thread_limit(settings.threads) as threads:
+        left, right = brightened(*checked)
+        is_dark = left is not checked[0]
+        left, right, matching = calmed(left, right, settings.matching)
         tiled = tiles_of(left, settings, threads, backend)
         yield PairRun(
             *(left, right, names, settings, matching, Stages(progress), tiled),

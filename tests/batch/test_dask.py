@@ -57,10 +57,12 @@ def test_dask_gives_the_same_bytes(cluster, manifest, quick, reference, tmp_path
     assert len(workers) == 2
 
 
-def test_tiles_of_one_image_are_shared(cluster):
+@pytest.mark.parametrize("guided", ["false", "true"])
+def test_tiles_of_one_image_are_shared(cluster, guided, monkeypatch):
+    monkeypatch.setattr("slanted.matching.search_bands.BAND_BYTES", 1_500_000)
     scene = make_scene(200, 220, max_disparity=40, seed=1)
     options = {"matching.max_disparity": "48", "tiles.above": "1", "tiles.pixels": "12000"}
-    settings = Settings().with_text(options)
+    settings = Settings().with_text({**options, "matching.census.guided": guided})
     alone = estimate(scene.left, scene.right, settings)
     with Dask(cluster[0]) as backend:
         shared = estimate(scene.left, scene.right, settings, backend=backend)

@@ -71,8 +71,9 @@ def features_of(seen, whole_image=None, inference=None, low=0.0):
 
     The output held something else before.
     """
-    made = result()
-    scene_ = describe_scene(whole_image or seen, made.regions, inference or made.inference, low)
+    made, whole = result(), whole_image or seen
+    known = made.regions, inference or made.inference, low
+    scene_ = describe_scene(whole.thinned(slice(None)), whole.grey, *known)
     output = np.full((len(names_of(seen)), *seen.disparity.shape), np.nan, np.float32)
     write_features(seen, scene_, output)
     return dict(zip(names_of(seen), output, strict=True))

@@ -149,10 +149,18 @@ def test_a_watcher_sees_every_iteration(scene, regions):
 
 
 def test_the_solver_runs_until_the_gap_is_small_in_the_last_iteration_only(scene, regions):
-    few = SETTINGS.with_text({"inference.sweeps": "2", "inference.check_every": "2"})
+    rules = {"sweeps": "2", "last_sweeps": "auto", "check_every": "2"}
+    few = SETTINGS.with_text({f"inference.{name}": value for name, value in rules.items()})
     terms = WholeImage.of(regions, Evidence(noisy(scene)), few)
     short = infer(terms)
     assert [step.sweeps for step in short.iterations] == [2, 2, 2]
+    longer = few.with_text({"inference.last_sweeps": "5"})
+    more = infer(WholeImage.of(regions, Evidence(noisy(scene)), longer))
+    assert [step.sweeps for step in more.iterations] == [2, 2, 5]
+    assert more.iterations[-1].gap < short.iterations[-1].gap
+    fewer = few.with_text({"inference.last_sweeps": "1"})
+    same = infer(WholeImage.of(regions, Evidence(noisy(scene)), fewer))
+    assert [step.sweeps for step in same.iterations] == [2, 2, 2]
     target = short.iterations[-1].gap / 3
     asked = few.with_text({"inference.gap": str(target)})
     found = infer(WholeImage.of(regions, Evidence(noisy(scene)), asked))
@@ -163,7 +171,8 @@ def test_the_solver_runs_until_the_gap_is_small_in_the_last_iteration_only(scene
 
 
 def test_a_gap_that_cannot_be_reached_ends_all_the_same(scene, regions):
-    asked = SETTINGS.with_text({"inference.gap": "1e-12", "inference.iterations": "1"})
+    rules = {"gap": "1e-12", "iterations": "1", "last_sweeps": "auto"}
+    asked = SETTINGS.with_text({f"inference.{name}": value for name, value in rules.items()})
     found = infer(WholeImage.of(regions, Evidence(noisy(scene)), asked))
     assert found.iterations[-1].rule == "progress"
     assert 0 < found.iterations[-1].energy - found.iterations[-1].bound < 1e-3

@@ -75,6 +75,12 @@ def test_the_same_seed_gives_the_same_trees(learned, frames, tmp_path):
     assert content(other, tmp_path) != first
 
 
+def test_trees_are_learned_from_matches_that_are_guided_if_those_of_a_run_are(frames, tmp_path):
+    plain = QUICK.with_text({"matching.census.finer": "1", "matching.census.guided": "false"})
+    guided = plain.with_text({"matching.census.guided": "true"})
+    assert content(learn(frames, guided), tmp_path) != content(learn(frames, plain), tmp_path)
+
+
 def test_the_model_and_threshold_of_the_settings_have_no_effect(learned, frames, tmp_path):
     first = content(learned[0], tmp_path)
     # A file that is not there would be refused if it were read.

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import cv2
 import numpy as np
@@ -51,6 +52,14 @@ def frames(dataset):
     return find_frames("kitti2015", dataset, "train")
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(dataset):
+    """A function from settings to what learning gives that nothing stops, once for each."""
+    return cache(
+        lambda settings: learn_weights(find_frames("kitti2015", dataset, "train"), settings)
+    )
+
+
 SETTINGS = Settings().with_text(FAST)
 
 
@@ -85,8 +94,8 @@ def test_the_command_writes_weights_that_are_settings(dataset, tmp_path, capsys)
     assert all("objective" in line and "gradient" in line and "left" in line for line in steps)
 
 
-def test_objective_falls_and_weights_are_not_negative(frames):
-    learned = learn_weights(frames, SETTINGS)
+def test_objective_falls_and_weights_are_not_negative(uninterrupted):
+    learned = uninterrupted(SETTINGS)
     values = [evaluation.value for evaluation in learned.evaluations]
     first = learned.rounds[1]
     assert first.objective == min(values[: SETTINGS.learning.max_steps]) < values[0]
@@ -251,8 +260,8 @@ def test_what_does_not_vary_keeps_its_weight_beside_that_of_the_segments(frames,
         assert found.weights[NAMES.index("col")] == pytest.approx(before.col / before.seg)
 
 
-def test_processes_give_the_same_weights(frames):
-    alone = learn_weights(frames, SETTINGS.with_text({"learning.max_steps": "3"}))
+def test_processes_give_the_same_weights(frames, uninterrupted):
+    alone = uninterrupted(SETTINGS.with_text({"learning.max_steps": "3"}))
     shared = learn_weights(
         frames, SETTINGS.with_text({"learning.max_steps": "3", "learning.workers": "2"})
     )
@@ -271,10 +280,10 @@ def test_a_worker_that_dies_is_named(frames, monkeypatch):
         learn_weights(frames, SETTINGS.with_text({"learning.workers": "2"}))
 
 
-def test_dask_gives_the_same_weights(frames):
+def test_dask_gives_the_same_weights(frames, uninterrupted):
     distributed = pytest.importorskip("distributed")
     settings = SETTINGS.with_text({"learning.max_steps": "3"})
-    alone = learn_weights(frames, settings)
+    alone = uninterrupted(settings)
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster:
@@ -313,9 +322,11 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(dataset, tmp_path):
     ],
 )
 @pytest.mark.parametrize("stop_after", [3, 8, 10])
-def test_resuming_after_any_step_gives_the_same_run(frames, tmp_path, changes, stop_after):
+def test_resuming_after_any_step_gives_the_same_run(
+    frames, tmp_path, uninterrupted, changes, stop_after
+):
     settings = SETTINGS.with_text(changes)
-    whole = learn_weights(frames, settings)
+    whole = uninterrupted(settings)
 
     class StoppedError(Exception):
         pass

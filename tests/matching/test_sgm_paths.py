@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slanted.matching import sgm_paths
-from slanted.matching.sgm_paths import volume
+from slanted.matching.sgm_paths import keep_volumes, volume
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +42,17 @@ def test_large_volumes_and_those_of_failures_are_given_back(monkeypatch):
     with pytest.raises(ZeroDivisionError), volume((10,), np.uint8):
         1 / 0  # noqa: B018
     assert len(sgm_paths._spare) == 1
+
+
+def test_bands_share_a_large_volume_which_is_given_back_after_them(monkeypatch):
+    monkeypatch.setattr(sgm_paths, "MOST_KEPT", 10)
+    with keep_volumes():
+        with keep_volumes(), volume((30,), np.uint8) as first:
+            address = first.ctypes.data
+        with volume((20,), np.uint8) as second:
+            assert second.ctypes.data == address
+        assert [memory.size for memory in sgm_paths._spare] == [30]
+    assert sgm_paths._spare == []
+    with keep_volumes(), volume((8,), np.uint8):
+        pass
+    assert len(sgm_paths._spare) == 1  # a small one is kept anyway

@@ -37,6 +37,13 @@ def test_maps_have_the_size_of_the_image(result):
     assert result.searched.high == 40
 
 
+def test_nothing_in_a_run_asks_for_the_boundaries_of_the_whole_image(scene):
+    fresh = slanted.estimate(scene.left, scene.right, COARSE, preset="fast")
+    assert fresh.coarser == 2
+    assert "boundaries" not in vars(fresh.regions)
+    assert len(fresh.regions.boundary_start) == fresh.regions.number_of_edges + 1
+
+
 def test_segments_are_blocks_of_pixels(result):
     labels = result.regions.label_image
     np.testing.assert_array_equal(labels[::2, :-1:2], labels[::2, 1::2])

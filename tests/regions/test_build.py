@@ -12,8 +12,9 @@ from scipy.spatial import ConvexHull
 
 import naive
 from partition.label_maps import SPECIAL_MAPS, checks, label_maps, segments
-from slanted.regions import BOUNDARY_REACH, Regions, build_regions
+from slanted.regions import BOUNDARY_REACH, build_regions
 from slanted.regions.hull_kernels import convex_hulls
+from slanted.regions.structure import Boundaries
 
 SHAPES = {"pixel_order": 1, "edges": 2, "hull_points": 2, "junctions3": 3, "junctions4": 4}
 
@@ -205,6 +206,22 @@ def test_segments_that_meet_twice_are_one_junction():
     assert regions.junctions3_position.tolist() == [[1.5, 0.5]]  # not (1.5, 1.5), the second
 
 
+OWN = {"known_boundaries", "boundaries"}
+"""What of regions is no array."""
+
+
+@settings(max_examples=25, deadline=None)
+@given(label_maps, st.booleans())
+def test_boundaries_that_are_found_later_are_the_same(labels, pickled):
+    at_once, later = build_regions(labels), build_regions(labels, boundaries=False)
+    assert later.known_boundaries is None
+    if pickled:
+        later = pickle.loads(pickle.dumps(later))
+    for field in fields(Boundaries):
+        one, other = (getattr(each.boundaries, field.name) for each in (at_once, later))
+        np.testing.assert_array_equal(one, other)
+
+
 @settings(max_examples=25, deadline=None)
 @given(label_maps, st.booleans())
 def test_nothing_can_be_written_to(labels, pickled):
@@ -212,7 +229,7 @@ def test_nothing_can_be_written_to(labels, pickled):
     regions = build_regions(labels, np.zeros((*labels.shape, 3), np.uint8))
     if pickled:
         regions = pickle.loads(pickle.dumps(regions))
-    for field in fields(Regions):
-        assert not getattr(regions, field.name).flags.writeable
+    arrays = {**vars(regions), **vars(regions.boundaries)}
+    assert not any(arrays[name].flags.writeable for name in arrays.keys() - OWN)
     labels[...] = 0  # the caller's array is still the caller's
     np.testing.assert_array_equal(regions.label_image, before)

@@ -17,6 +17,7 @@ from slanted.segmentation.slic_kernels import (
     move_cells,
 )
 from slanted.settings import SlicSettings
+from slanted.synthetic import make_scene
 
 IMAGE = load_motorcycle()[0]
 
@@ -183,6 +184,31 @@ def test_disparity_separates_what_colour_does_not():
 
     assert impurity(slic(lab, 80, SlicSettings(), disparity)) < 0.01
     assert impurity(slic(lab, 80, SlicSettings())) > 0.03
+
+
+def test_iterations_at_half_the_size_come_first_where_cells_are_wide_enough():
+    scene = make_scene(123, 85, segments=12, seed=2)
+    lab = lab_planes(scene.left)
+
+    def cut(count, coarse, iterations):
+        rules = SlicSettings(coarse_iterations=coarse, iterations=iterations)
+        return slic(lab, count, rules, scene.disparity.astype(np.float32))
+
+    coarse, one, many = cut(40, 5, 1), cut(40, 0, 1), cut(40, 0, 12)
+    # What took twelve iterations at the whole size is nearer after five smaller ones and one.
+    assert variation(coarse, many) < variation(one, many)
+    assert np.array_equal(cut(300, 5, 1), cut(300, 0, 6))  # cells of six pixels
+
+
+def variation(one, other):
+    """Return the variation of information between two label images, in bits."""
+    joint = np.histogram2d(one.ravel(), other.ravel(), (one.max() + 1, other.max() + 1))[0]
+    joint /= joint.sum()
+
+    def entropy(shares):
+        return -(shares[shares > 0] * np.log2(shares[shares > 0])).sum()
+
+    return 2 * entropy(joint) - entropy(joint.sum(axis=0)) - entropy(joint.sum(axis=1))
 
 
 def test_a_map_without_any_disparity_is_like_none():

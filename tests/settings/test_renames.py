@@ -70,8 +70,8 @@ def test_a_rename_disowns_no_record():
     lines = Settings().identity().splitlines()
     assert "own = 1.0" in lines
     assert not any(line.startswith("user =") for line in lines)
-    # without fsync, the table of an automatic max_depth, guided and coarser
-    assert len(lines) == len(Settings().to_toml().splitlines()) - 1 - 3 - 2
+    # without fsync, the table of an automatic max_depth, and coarser
+    assert len(lines) == len(Settings().to_toml().splitlines()) - 1 - 3 - 1
     assert "coarser = 2" in Settings.preset("fast").identity().splitlines()
     deep = Settings().updated({"space.max_depth": 20.0})
     assert "max_depth = 20.0" in deep.identity().splitlines()

@@ -16,6 +16,9 @@ from slanted.images.census import census_of_pair
 from slanted.images.colour import grey_pair
 from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
+from slanted.matching.guided_sgm import MARGIN, expect, find_expected, is_guided
+from slanted.matching.search_bands import square_bands
+from slanted.matching.search_grid import expected_grid
 from slanted.model.evidence import Evidence
 from slanted.partition.label_image import label_image_from_user
 from slanted.pipeline import match_pair
@@ -24,7 +27,7 @@ from slanted.runtime.process_workers import Processes
 from slanted.runtime.workers import Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
-from slanted.tiles.bands import match_in_bands
+from slanted.tiles.bands import match_guided, match_in_bands
 from slanted.tiles.terms import TiledImage
 from slanted.tiles.tile import make_tiles, take_sets
 
@@ -207,6 +210,60 @@ def test_bands_match_as_the_whole_does(scene, method, monkeypatch):
         known = np.isfinite(found) & np.isfinite(whole)
         assert (np.isfinite(found) != np.isfinite(whole)).mean() < 0.01
         assert (np.abs(found - whole)[known] > 0.5).mean() < 0.005
+
+
+GUIDED = WHOLE.with_text({"matching.census.guided": "true"})
+UNGUIDED = WHOLE.with_text({"matching.census.guided": "false"})
+
+
+@pytest.fixture
+def small_bands(monkeypatch):
+    """Bands of squares of a few rows, at all sizes of a pair."""
+    monkeypatch.setattr("slanted.matching.search_bands.BAND_BYTES", 4_000_000)
+    monkeypatch.setattr("slanted.matching.guided_sgm.MOST_AT_FIRST", 8)
+    monkeypatch.setattr("slanted.matching.guided_sgm.LEAST_SIDE", 16)
+
+
+@pytest.mark.usefixtures("small_bands")
+def test_guided_bands_are_those_of_the_whole_for_any_workers(scene):
+    pair, matching, searched = (scene.left, scene.right), GUIDED.matching, DisparityRange(0, 64)
+    expected = expect(*grey_pair(*pair), searched, matching)
+    bands = square_bands(expected_grid(scene.left.shape, expected, MARGIN, searched))
+    assert len(bands) > 3
+    whole = find_expected(*pair, matching, searched, expected)
+    with Processes(2, 1) as processes:
+        for backend in (Sequential(1), Sequential(2), processes):
+            for with_confidence in (False, True):
+                found, confidence = match_guided(
+                    *pair, matching, searched, backend=backend, with_confidence=with_confidence
+                )
+                np.testing.assert_array_equal(found, whole.disparity)
+                assert (confidence is not None) == with_confidence
+                if with_confidence:
+                    np.testing.assert_array_equal(confidence, whole.confidence)
+    near = np.abs(whole.disparity - scene.disparity)[np.isfinite(whole.disparity)]
+    assert (near < 1).mean() > 0.97
+
+
+@pytest.mark.usefixtures("small_bands")
+def test_a_large_image_is_guided_if_the_settings_say_so(scene):
+    tiled, rest = GUIDED.with_text(TILED), UNGUIDED.with_text(TILED)
+    matched = {
+        name: match_pair(scene.left, scene.right, options)[0]
+        for name, options in (("one", GUIDED), ("tiles", tiled), ("all", rest))
+    }
+    np.testing.assert_array_equal(matched["tiles"], matched["one"])
+    assert not np.array_equal(matched["tiles"], matched["all"], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "disparities", "guided"),
+    [({}, 64, True), ({"matching.method": "sgbm"}, 64, False), ({}, 16, False)],
+)
+def test_what_squares_cannot_shorten_is_searched_as_a_whole(changed, disparities, guided):
+    searched = DisparityRange(3, 3 + disparities)
+    assert is_guided(GUIDED.with_text(changed).matching, searched) == guided
+    assert not is_guided(UNGUIDED.matching, searched)
 
 
 def test_a_whole_chain_in_bands_has_no_seams(monkeypatch):

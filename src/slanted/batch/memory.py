@@ -20,8 +20,6 @@ BYTES_A_PIXEL = 250
 """For images, census words, matches of segments and boundaries, the result and its pictures."""
 BYTES_A_TILED_PIXEL = 48
 """For what is kept of a whole image that is processed in tiles."""
-BYTES_A_CELL = 2
-"""For the summed cost of a pixel at a disparity, while a pair is matched."""
 AUTO_DISPARITIES = 0.25
 """Assumed disparity range, as a share of the width, where it is found from the pair."""
 
@@ -29,6 +27,7 @@ AUTO_DISPARITIES = 0.25
 def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
     """Return an upper estimate of a worker's memory for a pair of some (height, width)."""
     from slanted.matching.census_sgm import BAND_BYTES
+    from slanted.matching.search_bands import BYTES_A_CELL
 
     height, width = size
     matching = settings.matching

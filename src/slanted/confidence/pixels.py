@@ -103,14 +103,17 @@ def bands_of_features(
     low
         The smallest possible disparity.
     """
-    scene = describe_scene(seen, regions, inference, low)
+    whole = seen.thinned(slice(None))
+    scene = describe_scene(whole, seen.grey, regions, inference, low)
     height, width = seen.disparity.shape
     count = -(-height * width // BAND_PIXELS)
+    one = whole if count == 1 else None
+    del whole  # many bands have no memory to spare for it
     for k in range(count):
         first, last = height * k // count, height * (k + 1) // count
         # All bands have the pixels of one coarse grid.
         above, below = max(first - OVERLAP, 0) // GRID * GRID, -(-(last + OVERLAP) // GRID) * GRID
-        part = seen.thinned(slice(above, min(below, height)))
+        part = one or seen.thinned(slice(above, min(below, height)))
         # The volume of matching is free by now, and new memory would take longer to get.
         with volume((len(names_of(seen)), *part.disparity.shape), np.float32) as features:
             write_features(part, scene, features)

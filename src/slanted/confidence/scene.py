@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -116,11 +116,9 @@ class Seen:
     def thinned(self, rows: slice) -> Seen:
         """Return every `THIN`-th pixel of every `THIN`-th of these rows of the image."""
         step = slice(rows.start, rows.stop, THIN), slice(None, None, THIN)
-        maps: dict[str, Any] = {
-            name: None if values is None else np.ascontiguousarray(values[step])
-            for name, values in vars(self).items()
-        }
-        return Seen(**maps)
+        maps = {name: values for name, values in vars(self).items() if values is not None}
+        thin = together(*(partial(np.ascontiguousarray, values[step]) for values in maps.values()))
+        return Seen(**dict(zip(maps, thin, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,51 +137,54 @@ class Scene:
     """Features that all pixels share, by which a pair that does not fit at all is known."""
 
 
-def describe_scene(seen: Seen, regions: Regions, inference: Inference, low: float) -> Scene:
+def describe_scene(
+    whole: Seen, grey: Bytes, regions: Regions, inference: Inference, low: float
+) -> Scene:
     """Return what the features need to know of the whole image.
 
     Parameters
     ----------
-    seen
-        The whole image.
+    whole
+        The whole image, thinned.
+    grey
+        The left view.
     regions, inference
         Segments, and their planes and margins.
     low
         The smallest possible disparity.
     """
-    whole, planes = seen.thinned(slice(None)), inference.planes
+    planes, relative = inference.planes, regions.size / regions.size.mean()
     labels, known = whole.labels.reshape(-1), np.isfinite(whole.matched)
     size = np.maximum(np.bincount(labels, minlength=regions.count), 1)
     residual = np.where(known, np.abs(whole.matched - whole.surface), 0)
-
-    def total(values: Float32s | Flags) -> Floats:
-        return np.asarray(np.bincount(labels, values.reshape(-1), len(size)), np.float64)
-
-    matched, relative = total(known), regions.size / regions.size.mean()
+    capped = np.minimum(residual, SMALL_CAP)
+    maps = {"matched": known, "residual": capped, "mismatch": whole.mismatch}
+    if whole.choice is not None and whole.doubt is not None:
+        away = distances(whole.choice, whole.disparity)
+        speaks = support(away, whole.doubt)
+        maps |= {"doubt": whole.doubt, "away": np.minimum(away, SMALL_CAP), "support": speaks}
+    weights = (each.reshape(-1) for each in maps.values())
+    sums = together(*(partial(np.bincount, labels, each, len(size)) for each in weights))
+    total: dict[str, Floats] = dict(zip(maps, sums, strict=True))
     segments = {
-        "segment_matched": matched / size,
-        "segment_residual": total(np.minimum(residual, SMALL_CAP)) / np.maximum(matched, 1),
-        "segment_mismatch": total(whole.mismatch) / size,
+        "segment_matched": total["matched"] / size,
+        "segment_residual": total["residual"] / np.maximum(total["matched"], 1),
+        "segment_mismatch": total["mismatch"] / size,
         "segment_size": np.log(relative),
         "segment_margin": np.minimum(np.log1p(inference.margins / relative), MARGIN_CAP),
         "slope_x": np.abs(planes[:, 0]),
         "slope_y": np.abs(planes[:, 1]),
     }
-    if whole.choice is not None and whole.doubt is not None:
-        away = distances(whole.choice, whole.disparity)
-        segments |= {
-            "segment_doubt": total(whole.doubt) / size,
-            "segment_away": total(np.minimum(away, SMALL_CAP)) / size,
-            "segment_support": total(support(away, whole.doubt)) / size,
-        }
+    beside = (name for name in ("doubt", "away", "support") if name in total)
+    segments |= {f"segment_{name}": total[name] / size for name in beside}
     near = float(np.quantile(whole.surface, NEAR, method="nearest"))
     features = {name: v.astype(np.float32) for name, v in segments.items()}
     image = {
         "image_matched": float(known.mean()),
-        "image_residual": float(np.minimum(residual, SMALL_CAP).sum() / max(known.sum(), 1)),
+        "image_residual": float(capped.sum() / max(known.sum(), 1)),
         "image_mismatch": float(whole.mismatch.mean()),
     }
-    return Scene(features, low, near, typical_brightness(seen.grey), image)
+    return Scene(features, low, near, typical_brightness(grey), image)
 
 
 def distances(choice: DisparityMap, disparity: DisparityMap) -> DisparityMap:

@@ -142,7 +142,7 @@ def _iterate(
     topology, initial_energy, bound, floor = None, nan, -inf, nan
     if start.count == 0 and label_anyway:
         graph = terms.graph(planes[:, None])
-        alone = terms.solve(graph, build_topology(graph), None, inference.gap)
+        alone = terms.solve(graph, build_topology(graph), None, last=True)
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
         floor = trivial_bound(graph)
     tell(planes, labels, None)
@@ -155,7 +155,7 @@ def _iterate(
         graph = terms.graph(particles)
         topology = topology or build_topology(graph)
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = terms.solve(graph, topology, incumbent, inference.gap if last else 0.0)
+        solution = terms.solve(graph, topology, incumbent, last=last)
         floor = trivial_bound(graph) if last else floor
         if keeps and t == start.iteration:
             initial_energy = float(solution.trace.energy[0])

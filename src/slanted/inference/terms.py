@@ -64,9 +64,9 @@ class Terms(Protocol):
         """Tabulate the energy over particles."""
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, *, last: bool
     ) -> Solution:
-        """Minimise the tabulated energy; if `gap` is above 0, until it is at most that."""
+        """Minimise the tabulated energy; the `last` run of the solver may take longer."""
 
     def features(self, planes: Floats, labels: Ints) -> Features:
         """Return the unweighted energies of a solution."""
@@ -111,11 +111,15 @@ class WholeImage:
         return build_factor_graph(self.regions, self.observations, particles, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, *, last: bool
     ) -> Solution:
         """Pass messages over the whole graph."""
         rules = self.settings.inference
-        options = solver_options(self.settings, rules.sweeps, rules.check_every, gap)
+        gap = rules.gap if last else 0.0
+        sweeps = max(rules.sweeps, rules.last_sweeps or 0) if last else rules.sweeps
+        checks = gap > 0 or rules.check_every < rules.sweeps
+        every = rules.check_every if checks else max(1, sweeps)
+        options = solver_options(self.settings, sweeps, every, gap)
         return solve(graph, options, incumbent=incumbent, topology=topology)
 
     def features(self, planes: Floats, labels: Ints) -> Features:

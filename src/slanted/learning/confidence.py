@@ -229,7 +229,8 @@ def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatc
         left, right = task.spoil(left, right, task.rng)
     with prepare(left, right, settings, None, names) as run:
         searched = disparity_range(run.left, run.right, settings.matching)
-        found = find_finer(run.left, run.right, run.matching, searched, run.finer)
+        rules = run.matching, searched, run.finer, run.guided_search(searched)
+        found = find_finer(run.left, run.right, *rules)
         found_all = found.disparity, None, searched, None, found
         yield run, InitialMatches(*found_all, finer=run.grid), truth
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slanted.images.blocks import block_means, whole_blocks
 from slanted.images.checks import check_pair
 from slanted.images.colour import as_8_bit
 from slanted.matching import DisparityRange, Matches, find_matches
@@ -25,7 +26,7 @@ from slanted.matching.block_kernels import block_median_rows
 from slanted.matching.guided_sgm import find_expected
 from slanted.matching.interpolation import interpolate_background
 from slanted.matching.noise import follow_noise
-from slanted.matching.search_grid import THIN, whole_blocks
+from slanted.matching.search_grid import THIN
 from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import bind, share
 
@@ -76,17 +77,17 @@ def on_coarser_grid(fine: Matches, times: int) -> Matches:
         disparity,
         None
         if fine.confidence is None
-        else np.where(known, _means(fine.confidence, times), np.float32(0)),
+        else np.where(known, block_means(fine.confidence, times), np.float32(0)),
         None if fine.winner is None else block_medians(fine.winner, times) / np.float32(times),
-        None if fine.agrees is None else _means(fine.agrees.astype(np.float32), times) >= 0.5,
-        None if fine.margin is None else _means(fine.margin, times),
+        None if fine.agrees is None else block_means(fine.agrees.astype(np.float32), times) >= 0.5,
+        None if fine.margin is None else block_means(fine.margin, times),
         fine.reaches_beyond,
     )
 
 
 def shrunk(image: Image, times: int) -> Image:
     """Return an image that is so many times smaller."""
-    return _means(image, times)  # type: ignore[no-any-return]
+    return block_means(image, times)  # type: ignore[no-any-return]
 
 
 def _expected(own: Matches, times: int) -> list[DisparityMap]:
@@ -105,10 +106,3 @@ def block_medians(disparity: DisparityMap, side: int) -> DisparityMap:
     medians = np.empty((height, width), np.float32)
     share(height, bind(block_median_rows, (disparity, side), medians))
     return medians
-
-
-def _means(values: Any, side: int) -> Any:
-    """Return the means of blocks of pixels."""
-    values = whole_blocks(values, side)
-    height, width = (length // side for length in values.shape[:2])
-    return cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)

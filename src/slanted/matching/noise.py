@@ -7,12 +7,14 @@ are at the same columns of both views, where they match each other. Both fade in
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.images.colour import grey_pair
 from slanted.runtime.opencv import cv2
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -116,6 +118,11 @@ def calmed(
     return *views, replace(found, census=replace(found.census, smoothing=rest))
 
 
+def _look_at(view: Bytes) -> tuple[float, float, float]:
+    """Return the noise, the steps between blocks and the contrast of an 8-bit image."""
+    return noise_of(view), block_steps(view), float(view[::THIN].std())
+
+
 def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> MatchingSettings:
     """Return settings whose smoothing is known, as the pair needs it.
 
@@ -126,8 +133,9 @@ def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> Match
     if census.smoothing is not None:
         return settings
     views = grey_pair(_middle(left), _middle(right))
-    noise, steps = max(map(noise_of, views)), min(map(block_steps, views))
-    contrast = min(float(view[::THIN].std()) for view in views)
+    (noise, steps, contrast), other = together(*(partial(_look_at, view) for view in views))
+    noise, steps = max(noise, other[0]), min(steps, other[1])
+    contrast = min(contrast, other[2])
     if (noise < NOISY and steps < BLOCKY) or noise > NOTHING_ELSE * contrast:
         return replace(settings, census=replace(census, smoothing=0.0))
     wanted = max(PER_NOISE * noise, PER_STEP * steps)

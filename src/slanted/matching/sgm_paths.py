@@ -32,12 +32,31 @@ KEPT_BYTES = 32 * 2**20
 """Costs kept, in bytes; keeping all would save at most a tenth of the time."""
 CHUNK = 16
 """Rows of costs that are computed at a time where they are not kept."""
-MOST_KEPT = 192 * 2**20
+MOST_KEPT = 512 * 2**20
 """Largest volume, in bytes, whose memory is kept for the next pair."""
 
 _spare: list[Bytes] = []
 """Memory for the next volume: at most one array, and none while it is in use."""
 _lock = Lock()
+_users: list[None] = []
+"""One entry for each `keep_volumes` in progress."""
+
+
+@contextmanager
+def keep_volumes() -> Iterator[None]:
+    """Keep the memory of the last volume inside the block, however large it is.
+
+    The bands of a large pair then share one.
+    """
+    with _lock:
+        _users.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _users.pop()
+            if not _users and _spare and _spare[0].size > MOST_KEPT:
+                _spare.clear()
 
 
 @contextmanager
@@ -56,7 +75,7 @@ def volume(shape: tuple[int, ...], dtype: DTypeLike) -> Iterator[NDArray[Any]]:
         yield memory[:size].view(dtype).reshape(shape)
     finally:
         with _lock:
-            if memory.size <= MOST_KEPT and not _spare:
+            if (_users or memory.size <= MOST_KEPT) and not _spare:
                 _spare.append(memory)
 
 

@@ -155,8 +155,9 @@ def _read_arguments(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
     from slanted.model.drawing import draw_result, hidden_pixels
     from slanted.regions import build_regions
     from slanted.settings import Settings
+    from slanted.settings.tree import FORMERLY
 
-    settings = Settings.load(folder / SETTINGS)
+    settings = Settings.load(folder / SETTINGS, Settings().updated(FORMERLY))
     settings = settings.with_text({v: "0" for k, v in DRAWN_SINCE.items() if k not in record})
     try:
         finer, coarser = float(record.get("finer", 1)), int(record.get("coarser", 1))

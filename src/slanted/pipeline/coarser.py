@@ -123,9 +123,11 @@ def _enlarging(watch: Watch, run: PairRun) -> Watch:
 def _enlarged_regions(small: Regions, run: PairRun) -> Regions:
     """Return the segments of the whole image, with the same neighbours in the same order.
 
-    Colours are those of the smaller image, with which they were compared.
+    Colours are those of the smaller image, with which they were compared. Nothing here needs the
+    pixels of the boundaries.
     """
-    regions = build_regions(_repeated(small.label_image, run), trusted=True)
+    whole = _repeated(small.label_image, run)
+    regions = build_regions(whole, trusted=True, boundaries=False)
     return replace(regions, histograms=small.histograms, chi_squared=small.chi_squared)
 
 

@@ -24,7 +24,7 @@ from slanted.regions.statistics import (
     set_moments,
     union_moments,
 )
-from slanted.regions.structure import Regions
+from slanted.regions.structure import Boundaries, Regions
 from slanted.runtime.arrays import Bytes, Ints, Starts
 from slanted.runtime.threads import together
 
@@ -32,7 +32,9 @@ Fields = dict[str, Any]
 """Some fields of `Regions`, by name."""
 
 
-def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False) -> Regions:
+def build_regions(
+    label_image: Any, image: Any = None, *, trusted: bool = False, boundaries: bool = True
+) -> Regions:
     """Find the segments, boundaries and junctions of a label image.
 
     Parameters
@@ -44,6 +46,9 @@ def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False)
         (H, W, 3) RGB or (H, W) grey, 8 or 16 bit, for colour histograms; None leaves them out.
     trusted
         Whether the label image comes from this package, as int32; it is then used unchecked.
+    boundaries
+        Whether to find the pixels of boundaries at once, and not when they are first asked for.
+        Finding them is half of the work.
 
     Raises
     ------
@@ -66,10 +71,10 @@ def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False)
     )
     edges = graph["edges"]
     adjacency = graph["adjacency_start"], graph["adjacency_other"], graph["adjacency_edge"]
-    intervals = boundary_intervals(checked, runs, adjacency)
+    intervals = boundary_intervals(checked, runs, adjacency) if boundaries else None
     # The longest task runs in this thread; the shorter ones share the other threads.
-    boundaries, segments, junctions = together(
-        lambda: _boundaries(intervals, len(edges), checked.shape),
+    known, segments, junctions = together(
+        lambda: None if intervals is None else _boundaries(intervals, len(edges), checked.shape),
         lambda: _segments(checked, pixels, start, colours),
         lambda: _junctions(checked, edges, count),
     )
@@ -82,9 +87,17 @@ def build_regions(label_image: Any, image: Any = None, *, trusted: bool = False)
         chi_squared=None if histograms is None else chi_squared(histograms, edges),
         **segments,
         **graph,
-        **boundaries,
         **junctions,
+        known_boundaries=known,
     )
+
+
+def find_boundaries(
+    label_image: Ints, adjacency: tuple[Starts, Ints, Ints], count: int
+) -> Boundaries:
+    """Find the pixels B_ij of the `count` edges of an adjacency; see `Regions`."""
+    intervals = boundary_intervals(label_image, row_runs(label_image), adjacency)
+    return _boundaries(intervals, count, label_image.shape)
 
 
 def _graph(label_image: Ints, runs: Runs, count: int) -> Fields:
@@ -102,13 +115,11 @@ def _segments(label_image: Ints, pixels: Ints, start: Starts, colours: Bytes | N
     return {"pixel_order": pixels, "pixel_start": start, "histograms": histograms, **moments}
 
 
-def _boundaries(intervals: Ints, count: int, shape: tuple[int, int]) -> Fields:
+def _boundaries(intervals: Ints, count: int, shape: tuple[int, ...]) -> Boundaries:
     pixels, start = gather_sets(intervals, count)
     points, hull_start = convex_hulls(pixels, start, *shape)
     centre, covariance = set_moments(pixels, start, shape[1])
-    moments = {"boundary_centre": centre, "boundary_covariance": covariance}
-    hulls = {"hull_points": points, "hull_start": hull_start}
-    return {"boundary_pixels": pixels, "boundary_start": start, **moments, **hulls}
+    return Boundaries(pixels, start, centre, covariance, points, hull_start)
 
 
 def _junctions(label_image: Ints, edges: Ints, count: int) -> Fields:

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from slanted.runtime.arrays import Floats, Ints, Starts
+
+
+@dataclass(frozen=True, eq=False)
+class Boundaries:
+    """The pixels B_ij of each edge, in sets as those of `Regions`."""
+
+    pixels: Ints
+    """Flat indices of the pixels of either segment near the other, in raster order."""
+    start: Starts
+    """(E + 1,) where each edge starts in `pixels`."""
+    centre: Floats
+    """(E, 2) mean pixel coordinate."""
+    covariance: Floats
+    """(E, 3) covariance of the pixels."""
+    hull_points: Ints
+    """(V, 2) corners of the convex hull of each B_ij, no three on a line, clockwise on the screen
+    (v points down) from the first in raster order; a set on a line has its two ends."""
+    hull_start: Starts
+    """(E + 1,) where each edge starts in `hull_points`."""
+
+    def __post_init__(self) -> None:
+        _protect(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        _protect(self)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,23 +71,10 @@ class Regions:
     adjacency_edge: Ints
     """(2E,) the edges to them."""
 
-    boundary_pixels: Ints
-    """Pixels of B_ij of each edge, in raster order: those of either segment near the other."""
-    boundary_start: Starts
-    """(E + 1,) where each edge starts in `boundary_pixels`."""
-    boundary_centre: Floats
-    """(E, 2) mean pixel coordinate of B_ij."""
-    boundary_covariance: Floats
-    """(E, 3) covariance of the pixels of B_ij."""
     union_centre: Floats
     """(E, 2) mean pixel coordinate of S_i ∪ S_j."""
     union_covariance: Floats
     """(E, 3) covariance of the pixels of S_i ∪ S_j."""
-    hull_points: Ints
-    """(V, 2) corners of the convex hull of each B_ij, no three on a line, clockwise on the screen
-    (v points down) from the first in raster order; a set on a line has its two ends."""
-    hull_start: Starts
-    """(E + 1,) where each edge starts in `hull_points`."""
 
     junctions3: Ints
     """(J3, 3) segments i < j < k that meet in a point; unique, in lexicographic order."""
@@ -81,15 +95,56 @@ class Regions:
     chi_squared: Floats | None
     """(E,) ½ Σ (h − g)² / (h + g) of the two segments' histograms, 0 … 1; None without an image."""
 
+    known_boundaries: Boundaries | None = None
+    """What `boundaries` returns; if None, it is found when it is first asked for."""
+
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        _protect(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays would be writeable.
         self.__dict__.update(state)
-        self.__post_init__()
+        _protect(self)
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The pixels B_ij of each edge."""
+        from slanted.regions.build import find_boundaries
+
+        if self.known_boundaries is not None:
+            return self.known_boundaries
+        adjacency = self.adjacency_start, self.adjacency_other, self.adjacency_edge
+        return find_boundaries(self.label_image, adjacency, self.number_of_edges)
+
+    @property
+    def boundary_pixels(self) -> Ints:
+        """Pixels of B_ij of each edge, in raster order: those of either segment near the other."""
+        return self.boundaries.pixels
+
+    @property
+    def boundary_start(self) -> Starts:
+        """(E + 1,) where each edge starts in `boundary_pixels`."""
+        return self.boundaries.start
+
+    @property
+    def boundary_centre(self) -> Floats:
+        """(E, 2) mean pixel coordinate of B_ij."""
+        return self.boundaries.centre
+
+    @property
+    def boundary_covariance(self) -> Floats:
+        """(E, 3) covariance of the pixels of B_ij."""
+        return self.boundaries.covariance
+
+    @property
+    def hull_points(self) -> Ints:
+        """(V, 2) corners of the convex hull of each B_ij; see `Boundaries`."""
+        return self.boundaries.hull_points
+
+    @property
+    def hull_start(self) -> Starts:
+        """(E + 1,) where each edge starts in `hull_points`."""
+        return self.boundaries.hull_start
 
     @property
     def count(self) -> int:
@@ -118,3 +173,9 @@ class Regions:
         return self.adjacency_other[
             self.adjacency_start[segment] : self.adjacency_start[segment + 1]
         ]
+
+
+def _protect(arrays: object) -> None:
+    for value in vars(arrays).values():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)

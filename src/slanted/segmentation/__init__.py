@@ -113,7 +113,8 @@ def segment_coarsely(image: Image, settings: SegmentationSettings, disparity: Di
     count = number_of_segments(image, settings)
     size = -(-width // 2), -(-height // 2)
     small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    slic = replace(settings.slic, iterations=min(settings.slic.iterations, COARSE_ITERATIONS))
+    most = settings.slic.coarse_iterations + settings.slic.iterations
+    slic = replace(settings.slic, coarse_iterations=0, iterations=min(most, COARSE_ITERATIONS))
     fewest = min(count, max(1, size[0] * size[1] // SMALLEST_MEAN))
     rules = replace(settings, count=fewest, slic=slic)
     labels = segment(small, rules, np.ascontiguousarray(disparity[::2, ::2]))

@@ -1,9 +1,12 @@
 """SLIC superpixels on Lab colour and, optionally, on the initial disparity.
 
-Differs from Achanta et al. in one point: a pixel chooses among the nine cells around its place in
-the initial grid, not among all cells within two grid steps. This reaches a step and a half, and
-rows become loops that vectorise. Tests compare boundary recall and compactness with scikit-image's
-SLIC; this one is several times faster and can use the disparity.
+Differs from Achanta et al. in two points. A pixel chooses among the nine cells around its place in
+the initial grid, not among all cells within two grid steps: this reaches a step and a half, and
+rows become loops that vectorise. And most iterations are at half the size: together
+they do the work of four at the whole in place of ten and, on KITTI, change errors by no more than
+chance. Tests
+compare boundary recall and compactness with scikit-image's SLIC; this one is several times faster
+and can use the disparity.
 
 References
 ----------
@@ -16,12 +19,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slanted.images.blocks import block_means
 from slanted.partition.connectivity import connected_segments
-from slanted.runtime.arrays import Bytes, DisparityMap, Ints
+from slanted.runtime.arrays import Bytes, DisparityMap, Float32s, Ints
 from slanted.runtime.threads import bind, share, share_rows
 from slanted.segmentation.slic_kernels import (
     assign,
@@ -37,6 +42,8 @@ BANDS = 4
 """Number of bands of rows that are summed separately, each by any thread."""
 BAND_OVERLAP = 4
 """Rows of cells that a band sees beyond each of its ends."""
+NARROWEST = 4
+"""Narrowest cells, in pixels of the smaller image, that are first assigned at half the size."""
 SMALLEST_SHARE = 0.25
 """Share of the mean segment size below which pieces join a neighbour, as in Achanta's code."""
 
@@ -72,6 +79,13 @@ def slic(
     """
     height, width = lab.shape[1:]
     columns, rows = _grid(height, width, count)
+    narrowest = min(np.diff(columns).min(), np.diff(rows).min())
+    if settings.coarse_iterations and narrowest >= 2 * NARROWEST:
+        # Bands, too, then have whole pixels at half the size.
+        columns, rows = _even(columns), _even(rows)
+    else:
+        every = settings.coarse_iterations + settings.iterations
+        settings = replace(settings, coarse_iterations=0, iterations=every)
     cells = (len(columns) - 1) * (len(rows) - 1)
     step = float(np.sqrt(height * width / cells))
     label_image = np.empty((height, width), np.int32)
@@ -99,10 +113,8 @@ def _cell_bands(rows: Ints, height: int) -> Iterator[tuple[slice, slice]]:
     count = min(max(1, round(int(rows[-1]) / max(1, height))), cells)
     for k in range(count):
         first, last = cells * k // count, cells * (k + 1) // count
-        yield (
-            slice(first, last),
-            slice(max(0, first - BAND_OVERLAP), min(cells, last + BAND_OVERLAP)),
-        )
+        above, below = max(0, first - BAND_OVERLAP), min(cells, last + BAND_OVERLAP)
+        yield slice(first, last), slice(above, below)
 
 
 def _assign_cells(
@@ -113,13 +125,69 @@ def _assign_cells(
     settings: SlicSettings,
     disparity: DisparityMap | None,
 ) -> Ints:
-    """Alternate between assigning pixels to cells and moving cells to their pixels."""
-    label_image = _grid_cells(columns, rows)
-    cells = (len(columns) - 1) * (len(rows) - 1)
-    centres = np.zeros((cells, 5), np.float32)
+    """Assign pixels to cells, at half the size first, which moves most cells to their places."""
+    if settings.coarse_iterations == 0:
+        start = Cells.of_grid(columns, rows)
+        return _iterate(lab, columns, rows, step, settings, disparity, start).label_image
+    borders = -(-columns // 2), -(-rows // 2)
+    coarse = _iterate(
+        np.stack([block_means(plane, 2) for plane in lab]),
+        *borders,
+        step / 2,
+        replace(settings, iterations=settings.coarse_iterations),
+        None if disparity is None else np.ascontiguousarray(disparity[::2, ::2]),
+        Cells.of_grid(*borders),
+    )
+    start = coarse.enlarged(*lab.shape[1:])
+    return _iterate(lab, columns, rows, step, settings, disparity, start).label_image
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of an image between two iterations."""
+
+    label_image: Ints
+    """(H, W) the cell of each pixel."""
+    centres: Float32s
+    """(cells, 5) mean L, a, b, x, y; zeros if they are not known yet."""
+    planes: Float32s
+    """(cells, 3) α, β, γ about the centre."""
+    is_new: bool
+    """Whether only the pixels are known."""
+
+    @classmethod
+    def of_grid(cls, columns: Ints, rows: Ints) -> Cells:
+        """Return the cells of a grid."""
+        count = (len(columns) - 1) * (len(rows) - 1)
+        centres, planes = np.zeros((count, 5), np.float32), np.zeros((count, 3), np.float32)
+        return cls(_grid_cells(columns, rows), centres, planes, is_new=True)
+
+    def enlarged(self, height: int, width: int) -> Cells:
+        """Return the cells in an image of twice the size."""
+        whole = np.empty((height, width), np.int32)
+        for i in (0, 1):
+            for j in (0, 1):
+                part = whole[i::2, j::2]
+                part[:] = self.label_image[: part.shape[0], : part.shape[1]]
+        centres, planes = self.centres.copy(), self.planes.copy()
+        centres[:, 3:] = 2 * centres[:, 3:] + np.float32(0.5)
+        planes[:, :2] /= 2
+        return Cells(whole, centres, planes, is_new=False)
+
+
+def _iterate(
+    lab: Bytes,
+    columns: Ints,
+    rows: Ints,
+    step: float,
+    settings: SlicSettings,
+    disparity: DisparityMap | None,
+    cells: Cells,
+) -> Cells:
+    """Alternate between moving cells to their pixels and assigning pixels to cells, in place."""
+    label_image, centres, planes = cells.label_image, cells.centres, cells.planes
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
-    planes = np.zeros((cells, 3), np.float32)
-    sums = np.empty((BANDS, cells, 6), np.int64), np.empty((BANDS, cells, 9))
+    sums = np.empty((BANDS, len(planes), 6), np.int64), np.empty((BANDS, len(planes), 9))
     distance = (
         np.float32((settings.compactness / step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
@@ -132,8 +200,9 @@ def _assign_cells(
         move_cells(*sums, centres, planes)
 
     reach = -1.0 if disparity is None else settings.truncation
-    move(-1.0)
-    if disparity is not None:
+    if cells.is_new:
+        move(-1.0)
+    if cells.is_new and disparity is not None:
         # Every cell starts with a level plane at its median disparity, which is then fitted.
         grid = seen, columns, rows
         planes[:, 2] = share_rows(len(rows) - 1, bind(cell_medians, grid))
@@ -141,7 +210,14 @@ def _assign_cells(
     for _ in range(settings.iterations):
         move(reach)
         share(len(rows) - 1, bind(assign, inputs, label_image))
-    return label_image
+    return replace(cells, is_new=False)
+
+
+def _even(borders: Ints) -> Ints:
+    """Return borders at even pixels, but for the last."""
+    even = borders // 2 * 2
+    even[-1] = borders[-1]
+    return even
 
 
 def _grid(height: int, width: int, count: int) -> tuple[Ints, Ints]:

@@ -60,13 +60,16 @@ class Setting:
         return f"{self.doc} ({'; '.join([*notes, self.allowed()])})"
 
 
-def setting(default: Any, *, doc: str, kind: type | None = None, **description: Any) -> Any:
+def setting(
+    default: Any, *, doc: str, kind: type | None = None, optional: bool = False, **description: Any
+) -> Any:
     """Make a dataclass field that carries its own `Setting`.
 
-    The kind is by default the type of the default, or int where that is None (auto).
+    The kind is by default the type of the default, or int where that is None (auto), which makes it
+    optional by itself.
     """
     kind = kind or (int if default is None else type(default))
-    described = Setting(kind=kind, optional=default is None, doc=doc, **description)
+    described = Setting(kind=kind, optional=optional or default is None, doc=doc, **description)
     return dataclasses.field(default=default, metadata={"setting": described})
 
 

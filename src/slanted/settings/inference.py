@@ -42,14 +42,19 @@ class InferenceSettings(Section):
         "Neighbours' planes are this share of the mixture's draws.")
     sweeps: int = setting(6, low=0, high=1_000_000, doc=
         "An iteration makes at most this many message-passing sweeps.")
+    last_sweeps: int | None = setting(18, low=0, high=1_000_000, optional=True, doc=
+        "The last run of the solver makes at least this many sweeps, which brings its bound closer "
+        "to its energy; auto is `sweeps`. Images in tiles and all but the first frame of a stream "
+        "make `sweeps`.")
     check_every: int = setting(6, low=1, high=1_000_000, doc=
-        "This many sweeps pass between two checks of the bound.")
+        "This many sweeps pass between two checks of the bound. If it is at least `sweeps`, a run "
+        "is checked at its end only.")
     gap_tolerance: float = setting(1e-6, low=0.0, doc=
         "The solver stops when the energy is this close to the bound.")
     progress_tolerance: float = setting(1e-5, low=0.0, doc=
         "The solver stops when the bound rises by less than this share of itself between checks.")
     gap: float = setting(0.0, low=0.0, high=1.0, doc=
-        "The last run of the solver goes on beyond `sweeps` until the energy is at most this share "
-        "above its bound, no longer gets closer, or has made 1000 sweeps; 0 stops after `sweeps`.")
+        "The last run of the solver goes on until the energy is at most this share above its "
+        "bound, no longer gets closer, or has made 1000 sweeps; 0 stops after `last_sweeps`.")
     epsilon: float = setting(0.0, symbol="ε", low=0.0, doc=
         "Messages have this temperature; 0 is max-product.")

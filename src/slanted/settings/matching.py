@@ -66,9 +66,10 @@ class CensusSettings(Section):
     finer: int | None = setting(None, low=1, high=4, doc=
         "A run matches the pair enlarged this many times, and settings in pixels follow for images "
         "of up to 800,000 pixels; auto is 2 for images of up to 400,000 pixels and 1 for others.")
-    guided: bool = setting(False, doc=
+    guided: bool = setting(True, doc=
         "If true, a run searches at each pixel only what it finds there at a quarter and at half "
-        "of the size, unless the pair is enlarged; otherwise it searches the whole range.")
+        "of the size (a range above 1024 starts at a smaller one), unless the pair is enlarged; "
+        "otherwise it searches the whole range.")
     paths: int = setting(4, low=4, high=16, doc=
         "Costs are summed along this many paths: 4, 8 or 16.")
     census_weight: int = setting(2, low=0, high=3, doc=

@@ -18,8 +18,11 @@ class SlicSettings(Section):
 
     compactness: float = setting(10.0, low=0.01, high=1e4, doc=
         "Position counts this much beside colour; larger values give rounder segments.")
-    iterations: int = setting(10, low=1, high=1000, doc=
-        "Pixels are assigned and centres updated this many times.")
+    coarse_iterations: int = setting(8, low=0, high=1000, doc=
+        "Pixels are first assigned and centres updated this many times at half the size, which "
+        "takes a quarter of the time. Segments less than 8 pixels wide start at the whole size.")
+    iterations: int = setting(2, low=1, high=1000, doc=
+        "Pixels are then assigned and centres updated this many times.")
     disparity_weight: float = setting(100.0, unit="1/px²", low=0.0, doc=
         "A squared disparity residual of 1 px² counts as much as this squared Lab distance.")
     truncation: float = setting(2.0, unit="px", low=0.01, high=1e4, doc=

@@ -6,6 +6,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from inspect import cleandoc
 from pathlib import Path
@@ -26,6 +27,14 @@ from slanted.settings.tiles import TilesSettings
 
 ORIGIN = "learned"
 """A table in files of learned weights that says how they were made; it holds no settings."""
+FORMERLY = {
+    "space.max_depth": None,
+    "matching.census.guided": False,
+    "model.coarser": 1,
+    "segmentation.slic.coarse_iterations": 0,
+    "inference.last_sweeps": None,
+}
+"""Settings that older versions did not have, as these versions were."""
 PRESETS = resources.files("slanted.settings") / "presets"
 
 
@@ -74,7 +83,7 @@ class Settings(Section):
             raise SettingsError(
                 f"preset: expected one of {', '.join(preset_names())}, got {name!r}{hint}"
             )
-        return cls().updated(tomllib.loads((PRESETS / f"{name}.toml").read_text("utf-8")))
+        return cls().updated(_preset_values(name))
 
     @classmethod
     def load(cls, path: Path | str, base: Self | None = None) -> Self:
@@ -107,12 +116,7 @@ class Settings(Section):
         still match.
         """
         named = (dataclasses.replace(x, path=FORMER.get(x.path, x.path)) for x in leaves(self))
-        new = {
-            "fsync": self.fsync,
-            "space.max_depth": None,
-            "matching.census.guided": False,
-            "model.coarser": 1,
-        }
+        new = {"fsync": self.fsync, **FORMERLY}
         return _toml(leaf for leaf in named if leaf.path not in new or leaf.value != new[leaf.path])
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
@@ -143,6 +147,8 @@ class Settings(Section):
 
     def _with(self, values: Mapping[str, Any], source: str = "") -> Self:
         """Return a copy with values by path; a warning about old names mentions the source."""
+        if not values:
+            return self
         values = current_names(values, source)
         self._known(values)
         changed: Self = _replaced(self, values, "")
@@ -184,8 +190,18 @@ def leaves(section: Section, prefix: str = "") -> Iterator[Leaf]:
         if isinstance(value, Section):
             yield from leaves(value, f"{prefix}{field.name}.")
         else:
-            doc = cleandoc(type(section).__doc__ or "").partition("\n\nExamples\n")[0]
+            doc = _section_doc(type(section).__doc__ or "")
             yield Leaf(prefix + field.name, field.metadata["setting"], value, doc)
+
+
+@cache
+def _section_doc(doc: str) -> str:
+    return cleandoc(doc).partition("\n\nExamples\n")[0]
+
+
+@cache
+def _preset_values(name: str) -> dict[str, Any]:
+    return tomllib.loads((PRESETS / f"{name}.toml").read_text("utf-8"))
 
 
 def preset_names() -> tuple[str, ...]:
@@ -257,10 +273,12 @@ def _replaced(section: Any, values: Mapping[str, Any], prefix: str) -> Any:
     for field in dataclasses.fields(section):
         path, current = prefix + field.name, getattr(section, field.name)
         if isinstance(current, Section):
-            changes[field.name] = _replaced(current, values, path + ".")
+            inner = _replaced(current, values, path + ".")
+            if inner is not current:
+                changes[field.name] = inner
         elif path in values:
             changes[field.name] = values[path]
     try:
-        return dataclasses.replace(section, **changes)
+        return section if not changes else dataclasses.replace(section, **changes)
     except SettingsError as error:  # it names only the field: a section does not know its path
         raise SettingsError(prefix + str(error)) from None

@@ -137,6 +137,7 @@ def _infer(
         rules,
         particles=min(rules.particles, max(FEWEST, rules.particles - 2)),
         sweeps=min(rules.sweeps, max(FEWEST, rules.sweeps - 2)),
+        last_sweeps=None,
         check_every=min(rules.check_every, max(FEWEST, rules.check_every - 2)),
     )
     terms = replace(terms, settings=replace(terms.settings, inference=rules))

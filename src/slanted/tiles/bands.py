@@ -1,19 +1,23 @@
 """Matching in overlapping bands of rows, which different workers may match.
 
-The bands are those in which the census matcher itself matches large images, so the result is the
-same to the last bit. Other matchers get the same bands, each as if it were an image.
+The bands are those in which the census matcher itself matches large images, guided or not, so the
+result is the same to the last bit. Other matchers get the same bands, each as if it were an image.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from slanted.errors import InputError
+from slanted.images.colour import grey_pair
 from slanted.matching import run_matcher
 from slanted.matching.census_sgm import bands, clean_up, match_rows
+from slanted.matching.guided_sgm import expect, find_expected
 from slanted.matching.out_of_view import drop_impossible
 from slanted.runtime.threads import thread_limit
 from slanted.tiles.terms import ask_each
@@ -40,14 +44,12 @@ class Band:
     below: int
     searched: DisparityRange
     settings: MatchingSettings
-    threads: int
 
 
 def match_band(band: Band) -> tuple[DisparityMap, DisparityMap | None]:
     """Return the disparity and confidence of the rows without the overlap."""
     matcher = match_rows if band.settings.method == CENSUS else run_matcher
-    with thread_limit(band.threads):
-        found = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
+    found = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
     disparity, confidence = found.disparity, found.confidence
     rows = slice(band.above, len(band.left) - band.below)
     return disparity[rows].copy(), None if confidence is None else confidence[rows].copy()
@@ -81,9 +83,9 @@ def match_in_bands(
     def task(number: int) -> Band:
         core, seen = rows[number]
         above, below = core.start - seen.start, seen.stop - core.stop
-        return Band(left[seen], right[seen], above, below, searched, settings, backend.threads)
+        return Band(left[seen], right[seen], above, below, searched, settings)
 
-    for number, (found, certainty) in ask_each(backend, match_band, task, len(rows)):
+    for number, (found, certainty) in _ask(backend, match_band, task, len(rows)):
         core = rows[number][0]
         disparity[core] = found
         if confidence is not None:
@@ -96,3 +98,36 @@ def match_in_bands(
     if settings.method == CENSUS:
         clean_up(disparity, searched, settings)
     return drop_impossible(disparity, confidence, settings)
+
+
+def match_guided(
+    left: Image,
+    right: Image,
+    settings: MatchingSettings,
+    searched: DisparityRange,
+    *,
+    backend: Backend,
+    with_confidence: bool,
+) -> tuple[DisparityMap, DisparityMap | None]:
+    """Match an 8-bit pair band by band, where smaller pairs lead.
+
+    These are matched in bands, too. Arguments are as for `match_in_bands`.
+    """
+    grey, ask = grey_pair(left, right), partial(_ask, backend)
+    wanted = ("disparity", "margin") if with_confidence else ("disparity",)
+    expected = expect(*grey, searched, settings, ask)
+    found = find_expected(*grey, settings, searched, expected, wanted, ask)
+    return found.disparity, found.confidence
+
+
+def _ask(
+    backend: Backend, function: Callable[[Any], Any], task: Callable[[int], Any], count: int
+) -> Iterator[tuple[int, Any]]:
+    """Have workers call a function on bands, with the threads that each of them has."""
+    return ask_each(backend, partial(_limited, function, backend.threads), task, count)
+
+
+def _limited(function: Callable[[Any], Any], threads: int, task: Any) -> Any:
+    """Call a function in a worker."""
+    with thread_limit(threads):
+        return function(task)

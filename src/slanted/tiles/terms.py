@@ -126,7 +126,7 @@ class TiledImage:
         return graph_of_tables(self.regions, *tables, self.settings.model)
 
     def solve(
-        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, gap: float
+        self, graph: FactorGraph, topology: Topology, incumbent: Incumbent | None, *, last: bool
     ) -> Solution:
         """Pass messages tile by tile, with an exchange between tiles every few sweeps."""
         part = np.empty(self.regions.count, np.int32)
@@ -135,6 +135,7 @@ class TiledImage:
             part[tile.segments[: tile.own]] = number * parts // len(self.tiles)
         # Tiles learn of each other in exchanges only, so `inference.sweeps` counts exchanges.
         most = self.settings.inference.sweeps * SWEEPS_PER_EXCHANGE
+        gap = self.settings.inference.gap if last else 0.0
         options = solver_options(self.settings, most, SWEEPS_PER_EXCHANGE, gap)
         return solve(graph, options, parts=part, incumbent=incumbent, topology=topology)
 

@@ -16,7 +16,7 @@ from slanted.images.census_kernels import CENSUS_Y
 from slanted.model.evidence import Evidence
 from slanted.model.observations import Matches
 from slanted.model.photometry import SAMPLED
-from slanted.regions.structure import Regions
+from slanted.regions.structure import Boundaries, Regions
 from slanted.runtime.arrays import Ints, Starts
 
 if TYPE_CHECKING:
@@ -119,6 +119,20 @@ def tile_data(tile: Tile, regions: Regions, evidence: Evidence, lowest: float) -
     return TileData(_tile_regions(tile, regions), window, above, lowest)
 
 
+def _tile_boundaries(tile: Tile, whole: Boundaries, offset: int) -> Boundaries:
+    """Return the boundaries of the tile's own edges, placed as in its window."""
+    pixels, start = take_sets(whole.pixels, whole.start, tile.edges)
+    hull, hull_start = take_sets(whole.hull_points, whole.hull_start, tile.edges)
+    return Boundaries(
+        pixels - np.int32(offset),
+        start,
+        whole.centre[tile.edges] - np.array([0.0, tile.first]),
+        whole.covariance[tile.edges],
+        hull - np.array([0, tile.first], np.int32),
+        hull_start,
+    )
+
+
 def _tile_regions(tile: Tile, regions: Regions) -> Regions:
     """Return the tile's part of the regions, numbered and placed as in its window."""
     width = regions.label_image.shape[1]
@@ -129,8 +143,6 @@ def _tile_regions(tile: Tile, regions: Regions) -> Regions:
     pixels, pixel_start = take_sets(regions.pixel_order, regions.pixel_start, own)
     # Neighbours are included for their planes; their pixels belong to another tile.
     pixel_start = np.pad(pixel_start, (0, len(tile.segments) - tile.own), mode="edge")
-    boundary, boundary_start = take_sets(regions.boundary_pixels, regions.boundary_start, edges)
-    hull, hull_start = take_sets(regions.hull_points, regions.hull_start, edges)
     none = np.empty((0, 3), np.int32), np.empty((0, 2))
     return replace(
         regions,
@@ -142,14 +154,9 @@ def _tile_regions(tile: Tile, regions: Regions) -> Regions:
         covariance=regions.covariance[tile.segments],
         edges=place[regions.edges[edges]],
         boundary_length=regions.boundary_length[edges],
-        boundary_pixels=boundary - np.int32(offset),
-        boundary_start=boundary_start,
-        boundary_centre=regions.boundary_centre[edges] - shift,
-        boundary_covariance=regions.boundary_covariance[edges],
         union_centre=regions.union_centre[edges] - shift,
         union_covariance=regions.union_covariance[edges],
-        hull_points=hull - np.array([0, tile.first], np.int32),
-        hull_start=hull_start,
+        known_boundaries=_tile_boundaries(tile, regions.boundaries, offset),
         adjacency_start=np.zeros(len(tile.segments) + 1, np.int64),
         adjacency_other=np.empty(0, np.int32),
         adjacency_edge=np.empty(0, np.int32),

@@ -175,7 +175,8 @@ def test_a_clock_counts_iterations_and_not_what_is_between(monkeypatch):
 
 def test_sweeps_are_measured_if_there_are_any(kitti, context):
     frame = find_frames(KITTI, kitti)[0]
-    quick = {"inference.iterations": "2", "inference.sweeps": "3", "refinement.rounds": "0"}
+    quick = {"inference.iterations": "2", "refinement.rounds": "0"}
+    quick |= {"inference.sweeps": "3", "inference.last_sweeps": "auto"}
     jobs = [
         FrameJob(KITTI, frame, SETTINGS.with_text({**quick, **more}))
         for more in ({}, {"inference.iterations": "0"})
