@@ -25,6 +25,7 @@ __all__ = [
     "most_lane",
     "pixel_cost_lanes",
     "second_lane",
+    "sum_lanes",
 ]
 
 _BYTE, _SHORT, _INT, _WORD = (ir.IntType(bits) for bits in (8, 16, 32, 64))
@@ -136,6 +137,18 @@ def most_lane(_: Any, sums: Any, cell: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def sum_lanes(_: Any, sums: Any, cell: Any) -> Any:
+    """Return the sum of the lanes."""
+
+    def generate(*given: Any) -> Any:
+        lanes, builder = _Lanes(*given), given[1]
+        wide = builder.zext(lanes.load(0, lanes.values[1]), ir.VectorType(_INT, LANES))
+        return lanes.call(f"vector.reduce.add.v{LANES}i32", _INT, wide)
+
+    return types.uint32(sums, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def first_lane(_: Any, sums: Any, cell: Any, value: Any) -> Any:
     """Return the number of the first lane with a value, or `LANES`."""
 
@@ -225,3 +238,4 @@ if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
     most_lane = plain.most_lane
     pixel_cost_lanes = plain.pixel_cost_lanes
     second_lane = plain.second_lane
+    sum_lanes = plain.sum_lanes

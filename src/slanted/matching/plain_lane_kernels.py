@@ -39,6 +39,11 @@ def most_lane(sums: Any, cell: Any) -> Any:
     return _some(sums, cell).max()
 
 
+def sum_lanes(sums: Any, cell: Any) -> Any:
+    """Return the sum of the lanes."""
+    return _some(sums, cell).sum(dtype=np.uint32)
+
+
 def first_lane(sums: Any, cell: Any, value: Any) -> Any:
     """Return the number of the first lane with a value, or `LANES`."""
     same = _some(sums, cell) == value

@@ -164,10 +164,12 @@ def differing_bits(
         largest = max(largest, start[k + 1] - start[k])
     xs, ys = np.empty(largest, np.int32), np.empty(largest, np.int32)
     for k in range(sets):
-        visited = 0
+        visited, y, stop = 0, 0, 0
         for p in pixels[start[k] : start[k + 1]]:
-            y = p // width
-            x = p - y * width
+            if not stop - width <= p < stop:  # another row; a division takes as long as the rest
+                y = p // width
+                stop = (y + 1) * width
+            x = p - stop + width
             if (x + 2 * y) & 3 == 0:
                 xs[visited], ys[visited] = x, y
                 visited += 1
@@ -178,15 +180,17 @@ def differing_bits(
                 x, y = xs[n], ys[n]
                 d = a * (x - centre[k, 0]) + b * (y - centre[k, 1]) + c
                 place = x - d
-                if not 0 <= place <= width - 1 or right_disparity[y, int(place + 0.5)] > d + slack:
-                    total += hidden
-                    continue
-                column = int(place)
-                share = place - column
-                word = left_census[y, x]
+                # No branches, which processors cannot predict here, and no negative indices.
+                inside = place if place > 0 else 0.0
+                inside = inside if inside < width - 1 else width - 1.0
+                row, column = np.uint64(y), np.int64(inside)
+                nearer = right_disparity[row, np.uint64(inside + 0.5)] > d + slack
+                share = inside - column
+                word, next_column = left_census[row, np.uint64(x)], min(column + 1, width - 1)
                 # Signed, because processors convert unsigned integers to floats slowly.
-                here = np.int64(popcount(word ^ right_census[y, column]))
-                beside = np.int64(popcount(word ^ right_census[y, min(column + 1, width - 1)]))
-                total += min(here + share * (beside - here), most)
+                here = np.int64(popcount(word ^ right_census[row, np.uint64(column)]))
+                beside = np.int64(popcount(word ^ right_census[row, np.uint64(next_column)]))
+                seen = min(here + share * (beside - here), most)
+                total += hidden if nearer or inside != place else seen
             bits[k, m] = total
     return bits
