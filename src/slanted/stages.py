@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from slanted.model.user_potential import Potential
     from slanted.refinement.refine import Judge
     from slanted.regions.structure import Regions
+    from slanted.runtime.arrays import Bytes
     from slanted.runtime.workers import Backend
     from slanted.tiles.stages import TiledStages
 
@@ -148,6 +149,13 @@ class PairRun:
         return grey_pair(self.left, self.right)
 
     @cached_property
+    def lab(self) -> Bytes | None:
+        """(3, H, W) 8-bit Lab planes of the left view; None if it is too large to keep them."""
+        from slanted.images.colour import lab_planes
+
+        return lab_planes(self.left) if self.tiled is None else None
+
+    @cached_property
     def finer(self) -> int:
         """How many times finer than the image the grid is on which it is matched."""
         from slanted.settings.grid import times_finer
@@ -192,10 +200,14 @@ class PairRun:
         left, right, matching = self.left, self.right, self.settings.matching
         rules, low = self.settings.rectification, matching.min_disparity
         with self.stage("first look"):
-            found, searched = together(
+            tasks: list[Callable[[], Any]] = [
                 lambda: measure_rectification(left, right, low) if rules.check != "off" else None,
                 lambda: disparity_range(left, right, matching) if with_range else None,
-            )
+            ]
+            if with_range and matching.max_disparity is None:
+                found, searched = together(*tasks)
+            else:  # a given range takes no time, and features may use all threads
+                found, searched = (task() for task in tasks)
             found = decide_correction(found, left, rules)
             judge_rectification(found, left, right, rules, self.names)
             run = self.straightened(found)
@@ -341,6 +353,7 @@ class PairRun:
             left=self.left,
             grey=grey,
             census=census,
+            lab_planes=self.lab,
             potential=self.potential,
         )
 
@@ -416,7 +429,8 @@ class PairRun:
         with self.stage("segmentation"):
             if coarsely:
                 return segment_coarsely(self.left, rules, matches.disparity)
-            return segment(self.left, rules, matches.disparity, band_pixels=self.band_pixels)
+            bands = self.band_pixels
+            return segment(self.left, rules, matches.disparity, band_pixels=bands, lab=self.lab)
 
     def take_segments(self, segments: Any) -> NDArray[np.int32]:
         """Check the user's segments."""

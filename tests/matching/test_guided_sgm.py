@@ -182,6 +182,7 @@ def test_lanes_do_what_their_twins_do():
         numbers[4] = lanes.first_lane(sums, one, np.uint16(60000))
         numbers[5] = lanes.second_lane(sums, one, winner)
         numbers[6] = lanes.second_lane(sums, one, np.uint16(65535))
+        numbers[7] = lanes.sum_lanes(sums, one)
         lanes.better_lanes(sums, one, best, layer, np.uint64(2), np.int16(-3))
         weights = np.uint8(2), np.uint8(2)
         word, level = words[0], gradients[0]
@@ -191,7 +192,7 @@ def test_lanes_do_what_their_twins_do():
         rng = np.random.default_rng(1)
         paths = rng.integers(7, 90, 40).astype(np.uint16)
         cost, best = rng.integers(0, 99, 40).astype(np.uint8), np.full(40, 25, np.uint16)
-        empty = np.zeros(40, np.int16), np.zeros(40, np.uint8), np.zeros(7, np.int64)
+        empty = np.zeros(40, np.int16), np.zeros(40, np.uint8), np.zeros(8, np.int64)
         return [sums.copy(), words, gradients, paths, cost, best, *empty]
 
     ours, twins = arrays(), arrays()

@@ -15,6 +15,7 @@ from slanted.matching.census_sgm import take_medians
 from slanted.matching.out_of_view import drop_impossible
 from slanted.model.evidence import Judgement
 from slanted.model.planes import lowest_disparity
+from slanted.runtime.threads import share
 
 if TYPE_CHECKING:
     from slanted.confidence.forest import Forest
@@ -36,10 +37,16 @@ def believed(judgement: Judgement, settings: Settings) -> DisparityMap:
     there is hardly any doubt.
     """
     rules, unknown, kept = settings.confidence, np.float32(np.nan), judgement.kept
-    passes = np.isfinite(kept)
-    limit = np.where(passes, np.float32(rules.most_doubt), np.float32(rules.add_doubt))
-    chosen = np.where(passes, kept, judgement.disparity)
-    matches = np.where(judgement.doubt <= limit, chosen, unknown)
+    matches = np.empty_like(kept)
+
+    def choose(first: int, last: int) -> None:
+        rows = slice(first, last)
+        passes = np.isfinite(kept[rows])
+        limit = np.where(passes, np.float32(rules.most_doubt), np.float32(rules.add_doubt))
+        chosen = np.where(passes, kept[rows], judgement.disparity[rows])
+        matches[rows] = np.where(judgement.doubt[rows] <= limit, chosen, unknown)
+
+    share(len(kept), choose)
     drop_impossible(matches, None, settings.matching)
     # Trees that doubt every match know nothing of such a pair.
     return matches if np.isfinite(matches).any() else kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from slanted.confidence.windows import STEP
 from slanted.matching.sgm_paths import volume
 from slanted.model.planes import lowest_disparity
 from slanted.runtime.opencv import cv2
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
     from slanted.confidence.weights import Weights
@@ -69,8 +71,9 @@ def judge_pixels(
         # Trees of a user's own may say anything, and infinity cannot be interpolated.
         exact = np.exp(np.minimum(variance / 2, np.float32(LONGEST)))
         shape = core.stop - core.start, confidence.shape[1]
-        confidence[core] = interpolated(right, inside, shape)
-        deviation[core] = interpolated(exact, inside, shape)
+        thin = right, exact
+        whole = together(*(partial(interpolated, each, inside, shape) for each in thin))
+        confidence[core], deviation[core] = whole
     return confidence, deviation
 
 

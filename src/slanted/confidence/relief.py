@@ -13,12 +13,14 @@ validation stays within 0.01 points; without the confidence it rises by 0.02.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.confidence.scene import THIN
 from slanted.confidence.windows import blurred
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
     from slanted.runtime.arrays import DisparityMap
@@ -31,8 +33,8 @@ FEW = 0.4
 """The relief is halved where this share of a window counts."""
 NOISE = 0.3
 """The relief is halved where the square of a window's mean is this share of its variance."""
-ROWS = 256
-"""Rows of the thinned image worked on at a time, to save memory in large images."""
+ROWS = 96
+"""Rows of the thinned image that a thread works on at a time, to save memory in large images."""
 
 
 def add_relief(
@@ -64,14 +66,19 @@ def add_relief(
     # A copy, because the disparity changes while neighbours still need it.
     planes = np.ascontiguousarray(disparity[::THIN, ::THIN])
     matched, confidence = (values[::THIN, ::THIN] for values in others)
-    for first in range(0, len(planes) if most > 0 else 0, ROWS):
-        above, own = min(SIDE, first), slice(first, first + ROWS)
-        seen = slice(first - above, first + ROWS + SIDE)
-        relief = _relief(planes[seen], matched[seen], confidence[seen], most)[above:][:ROWS]
+
+    def raise_rows(first: int) -> None:
         rows = disparity[first * THIN : (first + ROWS) * THIN]
-        is_same = np.abs(_spread(planes[own], rows.shape) - rows) <= np.float32(most)
-        np.add(rows, _spread(relief, rows.shape), out=rows, where=is_same)
-    return np.clip(disparity, np.float32(lowest), np.float32(highest), out=disparity)
+        if most > 0:
+            above, own = min(SIDE, first), slice(first, first + ROWS)
+            seen = slice(first - above, first + ROWS + SIDE)
+            relief = _relief(planes[seen], matched[seen], confidence[seen], most)[above:][:ROWS]
+            is_same = np.abs(_spread(planes[own], rows.shape) - rows) <= np.float32(most)
+            np.add(rows, _spread(relief, rows.shape), out=rows, where=is_same)
+        np.clip(rows, np.float32(lowest), np.float32(highest), out=rows)
+
+    together(*(partial(raise_rows, first) for first in range(0, len(planes), ROWS)))
+    return disparity
 
 
 def _spread(thin: DisparityMap, shape: tuple[int, ...]) -> DisparityMap:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slanted.images.colour import as_8_bit, as_grey
 from slanted.runtime.arrays import Bytes, Floats
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
     from slanted.images import Image
@@ -62,17 +64,13 @@ def match_features(left: Image, right: Image) -> FeatureMatches:
 
     nothing = FeatureMatches(np.empty((0, 2)), np.empty((0, 2)))
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
-    small, points, descriptors = [], [], []
-    for image in as_8_bit(as_grey(left), as_grey(right)):
-        reduced = image
-        if shrink < 1:
-            reduced = cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
-        found, described = _describe(reduced)
-        if described is None:
-            return nothing
-        small.append(reduced)
-        points.append(found)
-        descriptors.append(described)
+    small = list(as_8_bit(as_grey(left), as_grey(right)))
+    if shrink < 1:
+        size = {"dsize": None, "fx": shrink, "fy": shrink}
+        small = [cv2.resize(each, interpolation=cv2.INTER_AREA, **size) for each in small]
+    points, descriptors = zip(*together(*(partial(_describe, each) for each in small)), strict=True)
+    if any(each is None for each in descriptors):
+        return nothing
     matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(*descriptors)
     near = [m for m in matches if m.distance < LARGEST_DISTANCE]
     if not near:

@@ -13,6 +13,7 @@ import numpy as np
 
 from slanted.partition.patch_kernels import count_implausible, find_patches
 from slanted.runtime.arrays import DisparityMap
+from slanted.runtime.threads import share
 
 if TYPE_CHECKING:
     from slanted.settings import MatchingSettings
@@ -27,8 +28,13 @@ def drop_impossible(
     """Make matches unknown, in place, that lie outside the right image or are probably wrong."""
     # Matchers pad the right image; matches with the padding are meaningless.
     width = disparity.shape[1]
-    match_column = np.arange(width, dtype=np.float32) - disparity
-    disparity[(match_column < 0) | (match_column > width - 1)] = np.nan
+    columns = np.arange(width, dtype=np.float32)
+
+    def drop(first: int, last: int) -> None:
+        match_column = columns - disparity[first:last]
+        disparity[first:last][(match_column < 0) | (match_column > width - 1)] = np.nan
+
+    share(len(disparity), drop)
     if settings.out_of_view:
         drop_out_of_view(disparity, settings.out_of_view / 100)
     if confidence is not None:

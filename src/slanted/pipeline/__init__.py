@@ -263,6 +263,7 @@ def explain(
     from slanted.model.planes import lowest_disparity
     from slanted.model.sky import find_sky
     from slanted.pipeline.coarser import coarsened, enlarged
+    from slanted.runtime.threads import together
 
     if run.coarser > 1 and segments is None and superpixels is None:
         with run.stage("drawing"):
@@ -273,10 +274,12 @@ def explain(
     settings = run.settings_for(matches)
     regions, inference, evidence = find_planes(run, matches, segments, superpixels)
     with run.stage("drawing"):
-        maps = disparity, matched, occluded = draw_maps(run, matches, regions, inference, evidence)
-        sky = (
-            find_sky(run.left, matched, lowest_disparity(settings)) if settings.model.sky else None
+        lowest, matched = lowest_disparity(settings), evidence.disparity
+        maps, sky = together(
+            lambda: draw_maps(run, matches, regions, inference, evidence),
+            lambda: find_sky(run.left, matched, lowest) if settings.model.sky else None,
         )
+        disparity, _, occluded = maps
     confidence, deviation = None, None
     # Of a user's own disparity the trees know nothing. A network's map agrees with itself, too, so
     # that they may be asked only if it fits the pair.

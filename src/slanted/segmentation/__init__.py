@@ -41,6 +41,7 @@ def segment(
     disparity: DisparityMap | None = None,
     ucm: Ucm | None = None,
     band_pixels: int | None = None,
+    lab: Bytes | None = None,
 ) -> Ints:
     """Cut an image into segments.
 
@@ -57,6 +58,8 @@ def segment(
     band_pixels
         Size, in pixels, of the overlapping bands in which SLIC runs; by default it sees the whole
         image at once.
+    lab
+        The image's Lab planes from `lab_planes`, if they exist already.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def segment(
 
     image = check_image("image", image)
     count = number_of_segments(image, settings)
-    lab = lab_planes(image)
+    lab = lab_planes(image) if lab is None else lab
     if settings.method in ("slic", "slic+disparity"):
         known = None if settings.method == "slic" else _check_disparity(disparity, image)
         return slic(lab, count, settings.slic, known, band_pixels)
