@@ -13,6 +13,8 @@ from slanted.runtime.kernel import kernel
 
 LIGHTNESS_WEIGHT = np.float32((100.0 / 255.0) ** 2)
 """Undoes OpenCV's 8-bit Lab, which stretches L from 0 … 100 to 0 … 255."""
+LANES = 16
+"""Pixels of a cell are compared in multiples of this: the rest would be done one by one."""
 SMALLEST_DETERMINANT = 1e-6
 """Determinant of normalised second moments below which pixels count as lying on a line."""
 
@@ -59,20 +61,32 @@ def assign(
     """
     width = label_image.shape[1]
     across, down = len(grid_columns) - 1, len(grid_rows) - 1
-    cap = truncation * truncation
-    nearest = np.empty(width, np.float32)
+    cap, size = truncation * truncation, width + LANES
+    # Separate arrays, which LLVM can tell apart; views of one would not be vectorised.
+    row_l, row_a, row_b = (
+        np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
+    )
+    row_d, nearest, cells = (
+        np.zeros(size, np.float32),
+        np.empty(size, np.float32),
+        np.empty(size, np.int32),
+    )
     for cell_row in range(first, last):
         for y in range(grid_rows[cell_row], grid_rows[cell_row + 1]):
-            nearest[:] = np.inf
+            for x in range(width):
+                row_l[x], row_a[x], row_b[x] = lab[0, y, x], lab[1, y, x], lab[2, y, x]
+            for x in range(width):
+                row_d[x] = disparity[y, x] if disparity_weight > 0 else np.float32(np.nan)
             for cell_column in range(across):
-                # Slices indexed from 0: indices that may be negative keep LLVM from vectorising.
+                # Whole lanes reach into the next cell, whose own turn comes later.
                 start, stop = grid_columns[cell_column], grid_columns[cell_column + 1]
-                run_l, run_a, run_b = (
-                    lab[0, y, start:stop],
-                    lab[1, y, start:stop],
-                    lab[2, y, start:stop],
-                )
-                run_nearest, run_cells = nearest[start:stop], label_image[y, start:stop]
+                stop = start + -(-(stop - start) // LANES) * LANES
+                run_l, run_a, run_b = row_l[start:stop], row_a[start:stop], row_b[start:stop]
+                run_d, run_nearest = row_d[start:stop], nearest[start:stop]
+                run_cells = cells[start:stop]
+                run_nearest[:] = np.inf
                 for i in range(max(cell_row - 1, 0), min(cell_row + 2, down)):
                     for j in range(max(cell_column - 1, 0), min(cell_column + 2, across)):
                         k = np.int32(i * across + j)
@@ -81,36 +95,25 @@ def assign(
                         cx = c[3] - np.float32(start)
                         dy = np.float32(y) - c[4]
                         from_row = spatial_weight * dy * dy
-                        if disparity_weight == 0:
-                            for x in range(len(run_l)):
-                                dl = np.float32(run_l[x]) - cl
-                                da = np.float32(run_a[x]) - ca
-                                db = np.float32(run_b[x]) - cb
-                                dx = np.float32(np.int32(x)) - cx
-                                d = LIGHTNESS_WEIGHT * dl * dl + da * da + db * db
-                                d += spatial_weight * dx * dx + from_row
-                                nearer = d < run_nearest[x]
-                                run_nearest[x] = d if nearer else run_nearest[x]
-                                run_cells[x] = k if nearer else run_cells[x]
-                        else:
-                            run_d = disparity[y, start:stop]
-                            slope = planes[k, 0]
-                            offset = planes[k, 1] * dy + planes[k, 2]
-                            for x in range(len(run_l)):
-                                dl = np.float32(run_l[x]) - cl
-                                da = np.float32(run_a[x]) - ca
-                                db = np.float32(run_b[x]) - cb
-                                dx = np.float32(np.int32(x)) - cx
-                                d = LIGHTNESS_WEIGHT * dl * dl + da * da + db * db
-                                d += spatial_weight * dx * dx + from_row
-                                residual = slope * dx + offset - run_d[x]
-                                squared = residual * residual
-                                squared = squared if squared < cap else cap
-                                known = run_d[x] == run_d[x]
-                                d += disparity_weight * squared if known else np.float32(0)
-                                nearer = d < run_nearest[x]
-                                run_nearest[x] = d if nearer else run_nearest[x]
-                                run_cells[x] = k if nearer else run_cells[x]
+                        slope = planes[k, 0]
+                        offset = planes[k, 1] * dy + planes[k, 2]
+                        for x in range(len(run_l)):
+                            dl = run_l[x] - cl
+                            da = run_a[x] - ca
+                            db = run_b[x] - cb
+                            dx = np.float32(np.int32(x)) - cx
+                            d = LIGHTNESS_WEIGHT * dl * dl + da * da + db * db
+                            d += spatial_weight * dx * dx + from_row
+                            residual = slope * dx + offset - run_d[x]
+                            squared = residual * residual
+                            squared = squared if squared < cap else cap
+                            known = run_d[x] == run_d[x]
+                            d += disparity_weight * squared if known else np.float32(0)
+                            nearer = d < run_nearest[x]
+                            run_nearest[x] = d if nearer else run_nearest[x]
+                            run_cells[x] = k if nearer else run_cells[x]
+            for x in range(width):
+                label_image[y, x] = cells[x]
 
 
 @kernel
