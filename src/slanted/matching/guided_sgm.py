@@ -152,9 +152,12 @@ def _smaller(
     """Return the pair in grey, enlarged and made `side` times smaller, its range and settings."""
     height, width = left.shape[:2]
     size = -(-width * times // side), -(-height * times // side)
-    one, other = (
-        cv2.resize(as_grey(view), size, interpolation=cv2.INTER_AREA) for view in (left, right)
-    )
+
+    def reduced(view: Bytes) -> Bytes:
+        small: Bytes = cv2.resize(as_grey(view), size, interpolation=cv2.INTER_AREA)
+        return small
+
+    one, other = together(partial(reduced, left), partial(reduced, right))
     low, high = math.floor(searched.low * times / side), math.ceil(searched.high * times / side)
     rules = replace(settings, speckle_size=COARSE_SPECKLE, census=_for_small(settings.census, side))
     return (one, other), DisparityRange(low, max(high, low + 1)), rules

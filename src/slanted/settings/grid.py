@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def model_grid(pixels: int, times: int) -> float:
     return min(max(math.sqrt(MEANT / pixels), 1.0), float(times))
 
 
+@lru_cache(maxsize=8)
 def on_finer_grid(settings: Settings, times: float) -> Settings:
     """Return the settings of segmentation, model and refinement for a grid `times` finer.
 

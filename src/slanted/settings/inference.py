@@ -42,7 +42,7 @@ class InferenceSettings(Section):
         "Neighbours' planes are this share of the mixture's draws.")
     sweeps: int = setting(6, low=0, high=1_000_000, doc=
         "An iteration makes at most this many message-passing sweeps.")
-    last_sweeps: int | None = setting(18, low=0, high=1_000_000, optional=True, doc=
+    last_sweeps: int | None = setting(14, low=0, high=1_000_000, optional=True, doc=
         "The last run of the solver makes at least this many sweeps, which brings its bound closer "
         "to its energy; auto is `sweeps`. Images in tiles and all but the first frame of a stream "
         "make `sweeps`.")
