@@ -102,7 +102,7 @@ def _plane_costs(
             costs += weights.pho * photometric_rows(regions, observations, *some)
         return costs
 
-    costs = share_rows(regions.count, rows)
+    costs = share_rows(regions.count, rows, pieces=4)
     if weights.user and observations.user_potential is not None:
         costs += weights.user * user_cost(regions, observations, particles)
     return costs

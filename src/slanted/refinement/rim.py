@@ -83,7 +83,7 @@ def redecide_rims(
         np.exp(-np.arange(3 * 255 + 1) / COLOUR_FADE),
         rim_rule(settings),
     )
-    share(len(label_image), bind(redecide_rows, inputs, found))
+    share(len(label_image), bind(redecide_rows, inputs, found), pieces=4)
     return found
 
 

@@ -73,7 +73,7 @@ def boundary_intervals(label_image: Ints, runs: Runs, adjacency: Adjacency) -> I
         *adjacency,
         BOUNDARY_REACH,
     )
-    return share_rows(len(label_image), bind(intervals_of_rows, inputs))
+    return share_rows(len(label_image), bind(intervals_of_rows, inputs), pieces=4)
 
 
 def segment_sets(label_image: Ints, runs: Runs, count: int) -> tuple[Ints, Starts]:

@@ -50,8 +50,8 @@ def core_count() -> int:
         return os.cpu_count() or 1
 
 
-def share(count: int, work: Share) -> list[Any]:
-    """Split 0 … count - 1 into one part per thread, and call ``work(first, last)`` on each.
+def share(count: int, work: Share, *, pieces: int = 1) -> list[Any]:
+    """Split 0 … count - 1 into parts, and call ``work(first, last)`` on each.
 
     Parameters
     ----------
@@ -59,15 +59,19 @@ def share(count: int, work: Share) -> list[Any]:
         Number of rows, segments or edges: anything that can be worked on independently.
     work
         Its results are returned in order. Threads help only if it releases the GIL.
+    pieces
+        Parts for each thread, which takes the next one when it is done. Several balance items that
+        differ much, such as rows of sky and of cars.
     """
-    parts = max(1, min(current_threads(), count))
+    threads = current_threads()
+    parts = max(1, min(threads * pieces if threads > 1 else 1, count))
     edges = [count * k // parts for k in range(parts + 1)]
     return together(*(partial(work, *edges[k : k + 2]) for k in range(parts)))
 
 
-def share_rows(count: int, work: Share) -> NDArray[Any]:
+def share_rows(count: int, work: Share, *, pieces: int = 1) -> NDArray[Any]:
     """Share work as `share` does, and join the rows that each part returns."""
-    rows = share(count, work)
+    rows = share(count, work, pieces=pieces)
     return np.concatenate(rows) if len(rows) > 1 else np.asarray(rows[0])
 
 
