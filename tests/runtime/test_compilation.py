@@ -1,5 +1,6 @@
 """Kernels compiled ahead: the list is right, and neither helpers nor the cache can fail a run."""
 
+import gc
 import json
 import os
 import subprocess
@@ -127,6 +128,21 @@ def test_a_helper_that_fails_leaves_its_share_to_us(code, marked, monkeypatch):
     monkeypatch.setattr(Specialisation, "compile", remember)
     compile_ahead(helpers=2)
     assert sorted(map(str, compiled)) == sorted(map(str, ENTRIES))
+
+
+@pytest.mark.parametrize("threshold", [(700, 10, 10), (0, 10, 10), (10**6, 10, 10)])
+def test_garbage_is_collected_as_before_when_all_are_compiled(threshold, marked, monkeypatch):
+    """Where collection is off, or rarer than ours, it stays so meanwhile."""
+    meanwhile = set()
+    monkeypatch.setattr(Specialisation, "compile", lambda _: meanwhile.add(gc.get_threshold()[0]))
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(*threshold)
+        compile_ahead(helpers=0)
+        assert gc.get_threshold() == threshold
+    finally:
+        gc.set_threshold(*before)
+    assert meanwhile == {threshold[0] if threshold[0] != 700 else compilation.SELDOM}
 
 
 def test_no_helper_can_be_started(marked, monkeypatch):

@@ -47,7 +47,8 @@ def sum_trees(
     for chunk in range(first, last):
         begin, end = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
         some, sums = leaf[: end - begin], total[: end - begin]
-        sums[:] = np.float32(bias)
+        for k in range(len(sums)):
+            sums[k] = np.float32(bias)
         for tree in range(trees):
             # Slices start at the chunk: an index that may be negative would not be vectorised.
             column, least = features[feature[tree, 0], begin:end], threshold[tree, 0]
@@ -61,7 +62,9 @@ def sum_trees(
             values = value[tree]
             for k in range(len(some)):
                 sums[k] += values[some[k]]
-        scores[begin:end] = sums
+        out = scores[begin:end]
+        for k in range(len(sums)):
+            out[k] = sums[k]
 
 
 @kernel

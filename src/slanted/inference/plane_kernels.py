@@ -95,7 +95,8 @@ def fit_robustly(
         planes[i, :, 2] = level[i]
         _moments(u, v, d, w, planes[i, 1], np.inf, moments)
         sloped[i] = _least_squares(moments, spread[i], planes[i, 1])
-        for candidate in planes[i]:
+        for choice in range(2):
+            candidate = planes[i, choice]
             for reach in reaches:
                 _moments(u, v, d, w, candidate, reach, moments)
                 _least_squares(moments, spread[i], candidate)

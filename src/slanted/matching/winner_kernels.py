@@ -144,9 +144,9 @@ def winner_rows(
             # The mean is at least the runner up's sum, and a maximum at most the highest sum, so
             # few pixels need the two tests.
             if clear and least * 100 > contrast * second and contrast:
-                clear = _stands_out(pixel, least, winner, begin, end, contrast)
+                clear = _stands_out(pixel, np.int64(least), winner, begin, end, contrast)
             if clear and (second - least) * 100 < rival * (most - least):
-                clear = not _has_rival(pixel, least, winner, rival)
+                clear = not _has_rival(pixel, np.int64(least), winner, rival)
             left[y, x] = winner + low
             confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
             if alone:

@@ -34,7 +34,11 @@ def find_patches(candidate: Flags, disparity: DisparityMap, step: float, smalles
     height, width = candidate.shape
     patches = np.full((height, width), -1, np.int32)
     reached = ~candidate
-    queue = np.empty((int(np.sum(candidate)), 2), np.int32)
+    most = 0
+    for y in range(height):
+        for x in range(width):
+            most += candidate[y, x]
+    queue = np.empty((most, 2), np.int32)
     count = 0
     for y in range(height):
         for x in range(width):

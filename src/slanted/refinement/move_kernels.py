@@ -200,7 +200,7 @@ def _best_move(
     best, best_change = old, -SMALLEST_GAIN
     if kept == 0:
         return best, best_change
-    saved = _spread(sums, old, -1, x, y, lab, weights.position)
+    saved = _spread(sums, old, np.int64(-1), x, y, lab, weights.position)
     saved += _plane_cost(x, y, match, right_disparity, planes, old, weights)
     for k in range(1, 8, 2):
         new = ring[k]
@@ -209,7 +209,7 @@ def _best_move(
         joined = SINGLE_RUNS[_places(ring, new)]
         if joined == 0:
             continue
-        change = _spread(sums, new, 1, x, y, lab, weights.position)
+        change = _spread(sums, new, np.int64(1), x, y, lab, weights.position)
         change += _plane_cost(x, y, match, right_disparity, planes, new, weights)
         change += weights.length * (kept - joined) - saved
         if change < best_change:

@@ -142,7 +142,10 @@ def interval_pixels(intervals: Ints, order: Ints, start: Starts) -> tuple[Ints, 
     """
     sets = len(start) - 1
     pixel_start = np.zeros(sets + 1, np.int64)
-    pixels = np.empty(np.sum(intervals[:, 2] - intervals[:, 1]), np.int32)
+    most = 0
+    for k in range(len(intervals)):
+        most += intervals[k, 2] - intervals[k, 1]
+    pixels = np.empty(most, np.int32)
     used = 0
     for k in range(sets):
         _insertion_sort(order, start[k], start[k + 1], intervals)

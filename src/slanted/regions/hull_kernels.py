@@ -33,7 +33,7 @@ def convex_hulls(pixels: Ints, start: Starts, height: int, width: int) -> tuple[
     points = np.empty((2 * len(pixels), 2), np.int32)
     rows, lefts = np.empty(height, np.int32), np.empty(height, np.int32)
     rights = np.empty(height, np.int32)
-    used = 0
+    used = np.int64(0)  # not a literal, for which `_push` would be compiled once more
     for k in range(sets):
         count = _row_ends(pixels[start[k] : start[k + 1]], width, rows, lefts, rights)
         # Down the right side. The row ends are sorted, as the chain requires.

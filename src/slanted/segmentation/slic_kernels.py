@@ -130,7 +130,7 @@ def cell_medians(
     known = np.empty(disparity.size, np.float32)
     for i in range(first, last):
         for j in range(across):
-            count = 0
+            count = np.int64(0)
             for y in range(grid_rows[i], grid_rows[i + 1]):
                 for x in range(grid_columns[j], grid_columns[j + 1]):
                     known[count] = disparity[y, x]
@@ -281,12 +281,17 @@ def move_cells(
     bands = len(features)
     s = np.empty(9)
     for k in range(len(centres)):
-        count = features[:, k, 5].sum()
+        count = 0
+        for band in range(bands):
+            count += features[band, k, 5]
         if count == 0:
             continue
         old_x, old_y = float(centres[k, 3]), float(centres[k, 4])
         for f in range(5):
-            centres[k, f] = np.float32(features[:, k, f].sum() / count)
+            total = 0
+            for band in range(bands):
+                total += features[band, k, f]
+            centres[k, f] = np.float32(total / count)
         for m in range(9):
             s[m] = 0.0
             for band in range(bands):

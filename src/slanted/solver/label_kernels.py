@@ -177,7 +177,8 @@ def update_labels(
             belief[x] = label_costs[e, x] + from_edges[e, x]
         total = label_count + counts[e]
         for place in range(start[e], start[e + 1]):
-            j, slot, k = junctions[place], slots[place], place - start[e] + 1
+            j, slot = np.int64(junctions[place]), np.int64(slots[place])
+            k = place - start[e] + 1
             if j < len(kinds3):
                 total += counts3[j]
                 junction_message(
@@ -191,7 +192,7 @@ def update_labels(
                 )
             for x in range(LABELS):
                 belief[x] += messages[k, x]
-        _answer(0, belief, counts[e] / total, messages)
+        _answer(np.int64(0), belief, counts[e] / total, messages)
         for x in range(LABELS):
             to_label[e, x] = messages[0, x]
         for place in range(start[e], start[e + 1]):
@@ -238,7 +239,7 @@ def label_beliefs(
         for x in range(LABELS):
             beliefs[e - first, x] = label_costs[e, x] + from_edges[e, x]
         for place in range(start[e], start[e + 1]):
-            j, slot = junctions[place], slots[place]
+            j, slot = np.int64(junctions[place]), np.int64(slots[place])
             if j < len(three[0]):
                 junction_message(*three, j, slot, epsilon, work, 0, message)
             else:
@@ -254,5 +255,5 @@ def junctions_to_first(junctions: Junctions, epsilon: float) -> Floats:
     out = np.empty((len(junctions[0]), LABELS))
     work = np.empty(LABELS**3)
     for j in range(len(out)):
-        junction_message(*junctions, j, 0, epsilon, work, j, out)
+        junction_message(*junctions, j, np.int64(0), epsilon, work, j, out)
     return out

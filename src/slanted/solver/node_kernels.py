@@ -167,7 +167,8 @@ def update_nodes(
         for a in range(size):
             belief[0, a] = node_costs[i, a]
         _star_messages(
-            i, star, reduced, to_first, to_second, counts, epsilon, incoming, 0, belief
+            np.int64(i), star, reduced, to_first, to_second, counts, epsilon, incoming,
+            np.int64(0), belief,
         )  # fmt: skip
         total = node_count
         for place in range(start[i], start[i + 1]):
