@@ -117,8 +117,12 @@ class PairRun:
     """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
+    begin: Callable[..., Inference] | None = None
+    """What finds the first planes; see `slanted.refinement.refine.infer_and_refine`."""
     solve: Callable[..., Inference] | None = None
     """What infers planes in place of `slanted.inference.pcbp.infer`."""
+    judged_every: int = 1
+    """Of so many rows and columns that trees could judge they judge one."""
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
@@ -273,7 +277,7 @@ class PairRun:
 
         def judge(regions: Regions, inference: Inference, evidence: Evidence) -> Evidence:
             seen = found, regions, inference, self.grey
-            judged = judge_matches(*seen, self.settings, trees)
+            judged = judge_matches(*seen, self.settings, trees, self.judged_every)
             if judged is None:
                 return evidence
             disparity = believed(judged, self.settings)
@@ -366,7 +370,8 @@ class PairRun:
             return disparity, None, None
         with self.stage("confidence"):
             seen, settings = (maps, regions, inference, self.grey), self.settings_for(matches)
-            confidence, deviation = judge_pixels(*seen, self.settings, trees, judgement)
+            asked = self.settings, trees, judgement, self.judged_every
+            confidence, deviation = judge_pixels(*seen, *asked)
             limits = drawn_range(settings, matches.searched, matched)
             sure = disparity, matched, confidence
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation

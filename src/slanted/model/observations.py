@@ -121,6 +121,51 @@ def observe(
     return Observations(segments, boundaries, unmatched, census, evidence.potential)
 
 
+def observe_sample(regions: Regions, evidence: Evidence, lowest: float, every: int) -> Observations:
+    """Gather the matches of one pixel in so many by segment, for a first fit of planes.
+
+    Boundaries and pixels without a match are left out.
+
+    Examples
+    --------
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> regions = build_regions([[0, 0, 0, 1, 1, 1]])
+    >>> evidence = Evidence(np.array([[4, 5, 6, 9, 9, np.nan]], np.float32))
+    >>> observe_sample(regions, evidence, 0.0, 2).segments.disparity
+    array([4., 6., 9.])
+    """
+    start = -(-regions.pixel_start // every)
+    segment = np.repeat(np.arange(regions.count), np.diff(start))
+    pixels = regions.pixel_order[::every]
+    disparity = evidence.disparity.reshape(-1)[pixels]
+    known = np.flatnonzero(np.isfinite(disparity))
+    counts = np.bincount(segment[known], minlength=regions.count)
+    segment, pixels, weights = segment[known], pixels[known], evidence.pixel_weights
+    row, column = np.divmod(pixels, regions.label_image.shape[1])
+    u, v = regions.centre.T
+    return Observations(
+        Matches(
+            np.concatenate([[0], np.cumsum(counts)]),
+            column - u[segment],
+            row - v[segment],
+            disparity[known].astype(np.float64) - lowest,
+            np.ones(len(pixels))
+            if weights is None
+            else weights.reshape(-1)[pixels].astype(np.float64),
+        ),
+        Matches(np.zeros(1, np.int64), *np.empty((4, 0))),
+        Unmatched(
+            np.zeros(regions.count + 1, np.int64),
+            np.empty(0, np.int32),
+            np.empty((0, 0), np.float32),
+            lowest,
+            1.0,
+        ),
+        None,
+    )
+
+
 def _pixel_weights(evidence: Evidence, regions: Regions) -> Floats:
     """Return the weight of each pixel; 1 if none are given."""
     if evidence.pixel_weights is None:

@@ -326,6 +326,7 @@ def find_planes(
         settings if run.band_pixels is None else _without_rims(settings),
         refine=segments is None,
         judge=run.judge_of(matches),
+        begin=run.begin and partial(run.begin, last=run.previous_frame),
         solve=partial(run.solve or infer, previous_frame=run.previous_frame, watch=run.watch),
         terms_of=None if run.tiled is None else run.tiled.terms_of,
         stage=run.stage,

@@ -33,6 +33,8 @@ TermsOf = Callable[[Regions, "Evidence"], Terms]
 """Returns the energy of given segments."""
 Judge = Callable[[Regions, "Inference", "Evidence"], "Evidence"]
 """Returns the evidence with matches that the planes make credible."""
+Begin = Callable[[Regions, "Evidence", "Settings"], "Inference"]
+"""Returns the first planes of segments, of which colours and boundaries are not known yet."""
 Stage = Callable[[str], AbstractContextManager[None]]
 """Reports and times a stage of the pipeline, by its name."""
 
@@ -44,6 +46,7 @@ def infer_and_refine(
     *,
     refine: bool = True,
     judge: Judge | None = None,
+    begin: Begin | None = None,
     solve: Callable[..., Inference] = infer,
     terms_of: TermsOf | None = None,
     stage: Stage = lambda name: nullcontext(),
@@ -62,6 +65,8 @@ def infer_and_refine(
         Whether segments are refined; otherwise every round has the first ones.
     judge
         Called before every round to choose the matches anew; by default they stay.
+    begin
+        Finds the planes that segments are first refined with, in place of `solve`, if they are.
     solve
         The function `infer`, perhaps with arguments of your own.
     terms_of
@@ -77,14 +82,21 @@ def infer_and_refine(
         energies of the last.
     """
     rounds = settings.refinement.rounds
+    begin = begin if refine and rounds else None
     if terms_of is None:
         terms_of = partial(WholeImage.of, settings=settings)
-        if rounds:
+        if rounds and (begin is None or judge is None):
             evidence = _with_views(evidence)
-    with stage("regions"):
-        regions = build_regions(label_image, evidence.left, trusted=True)
-    with stage("inference"):
-        found = solve(terms_of(regions, evidence), with_features=rounds == 0)
+    if begin is None:
+        with stage("regions"):
+            regions = build_regions(label_image, evidence.left, trusted=True)
+        with stage("inference"):
+            found = solve(terms_of(regions, evidence), with_features=rounds == 0)
+    else:
+        with stage("regions"):
+            regions = build_regions(label_image, trusted=True, boundaries=False)
+        with stage("inference"):
+            found = begin(regions, evidence, settings)
     initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
         last = step == rounds
