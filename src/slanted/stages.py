@@ -121,8 +121,10 @@ class PairRun:
     """What finds the first planes; see `slanted.refinement.refine.infer_and_refine`."""
     solve: Callable[..., Inference] | None = None
     """What infers planes in place of `slanted.inference.pcbp.infer`."""
+    observed_every: int = 1
+    """Energies are estimated from one pixel in so many."""
     judged_every: int = 1
-    """Of so many rows and columns that trees could judge they judge one."""
+    """The confidence is that of one in so many of the rows and columns that trees could judge."""
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
@@ -277,7 +279,7 @@ class PairRun:
 
         def judge(regions: Regions, inference: Inference, evidence: Evidence) -> Evidence:
             seen = found, regions, inference, self.grey
-            judged = judge_matches(*seen, self.settings, trees, self.judged_every)
+            judged = judge_matches(*seen, self.settings, trees)
             if judged is None:
                 return evidence
             disparity = believed(judged, self.settings)

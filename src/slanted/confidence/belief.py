@@ -52,7 +52,6 @@ def judge_matches(
     grey: GreyPair,
     settings: Settings,
     forest: Forest,
-    every: int = 1,
 ) -> Judgement | None:
     """Judge the first choices of a matcher; None if it does not tell them.
 
@@ -68,17 +67,15 @@ def judge_matches(
         All parameters.
     forest
         The trees of matches.
-    every
-        As for `bands_of_features`.
     """
     seen = first_choices(found, regions, inference, grey)
     if seen is None or seen.agrees is None or seen.margin is None:
         return None
     doubt = np.empty_like(seen.disparity)
     low = lowest_disparity(settings)
-    for core, inside, features in bands_of_features(seen, regions, inference, low, every):
+    for core, inside, features in bands_of_features(seen, regions, inference, low):
         shape = core.stop - core.start, doubt.shape[1]
-        doubt[core] = interpolated(forest.probability(features), inside, shape, every)
+        doubt[core] = interpolated(forest.probability(features), inside, shape)
     return Judgement(seen.disparity, found.disparity, doubt, seen.agrees, seen.margin)
 
 

@@ -329,6 +329,7 @@ def find_planes(
         begin=run.begin and partial(run.begin, last=run.previous_frame),
         solve=partial(run.solve or infer, previous_frame=run.previous_frame, watch=run.watch),
         terms_of=None if run.tiled is None else run.tiled.terms_of,
+        every=run.observed_every,
         stage=run.stage,
     )
 

@@ -49,6 +49,7 @@ def infer_and_refine(
     begin: Begin | None = None,
     solve: Callable[..., Inference] = infer,
     terms_of: TermsOf | None = None,
+    every: int = 1,
     stage: Stage = lambda name: nullcontext(),
 ) -> tuple[Regions, Inference, Evidence]:
     """Minimise the energy over planes and labels, and refine matches and segments in between.
@@ -71,6 +72,8 @@ def infer_and_refine(
         The function `infer`, perhaps with arguments of your own.
     terms_of
         Returns the energy of segments; by default that of the whole image.
+    every
+        By default, too, it is estimated from one pixel in so many.
     stage
         Times the stages ``regions``, ``inference``, ``evidence`` and ``refinement``.
 
@@ -84,7 +87,7 @@ def infer_and_refine(
     rounds = settings.refinement.rounds
     begin = begin if refine and rounds else None
     if terms_of is None:
-        terms_of = partial(WholeImage.of, settings=settings)
+        terms_of = partial(WholeImage.of, settings=settings, every=every)
         if rounds and (begin is None or judge is None):
             evidence = _with_views(evidence)
     if begin is None:
