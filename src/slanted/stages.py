@@ -118,7 +118,7 @@ class PairRun:
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
     begin: Callable[..., Inference] | None = None
-    """What finds the first planes; see `slanted.refinement.refine.infer_and_refine`."""
+    """What finds the first planes; see `slanted.refinement.refine.PlaneSearch`."""
     solve: Callable[..., Inference] | None = None
     """What infers planes in place of `slanted.inference.pcbp.infer`."""
     observed_every: int = 1

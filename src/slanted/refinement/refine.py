@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,22 @@ Stage = Callable[[str], AbstractContextManager[None]]
 """Reports and times a stage of the pipeline, by its name."""
 
 
+@dataclass(frozen=True)
+class PlaneSearch:
+    """How planes are found."""
+
+    infer: Callable[..., Inference] = infer
+    """The function `infer`, perhaps with arguments of your own."""
+    begin: Begin | None = None
+    """Finds the planes that segments are first refined with, in place of `infer`, if they are."""
+    every: int = 1
+    """The energy of a whole image is estimated from one pixel in so many."""
+
+
+INFER = PlaneSearch()
+"""Planes are inferred from all pixels."""
+
+
 def infer_and_refine(
     label_image: Ints,
     evidence: Evidence,
@@ -46,10 +62,8 @@ def infer_and_refine(
     *,
     refine: bool = True,
     judge: Judge | None = None,
-    begin: Begin | None = None,
-    solve: Callable[..., Inference] = infer,
+    search: PlaneSearch = INFER,
     terms_of: TermsOf | None = None,
-    every: int = 1,
     stage: Stage = lambda name: nullcontext(),
 ) -> tuple[Regions, Inference, Evidence]:
     """Minimise the energy over planes and labels, and refine matches and segments in between.
@@ -66,14 +80,10 @@ def infer_and_refine(
         Whether segments are refined; otherwise every round has the first ones.
     judge
         Called before every round to choose the matches anew; by default they stay.
-    begin
-        Finds the planes that segments are first refined with, in place of `solve`, if they are.
-    solve
-        The function `infer`, perhaps with arguments of your own.
+    search
+        How planes are found; by default by `infer`.
     terms_of
         Returns the energy of segments; by default that of the whole image.
-    every
-        By default, too, it is estimated from one pixel in so many.
     stage
         Times the stages ``regions``, ``inference``, ``evidence`` and ``refinement``.
 
@@ -85,9 +95,9 @@ def infer_and_refine(
         energies of the last.
     """
     rounds = settings.refinement.rounds
-    begin = begin if refine and rounds else None
+    begin, solve = search.begin if refine and rounds else None, search.infer
     if terms_of is None:
-        terms_of = partial(WholeImage.of, settings=settings, every=every)
+        terms_of = partial(WholeImage.of, settings=settings, every=search.every)
         if rounds and (begin is None or judge is None):
             evidence = _with_views(evidence)
     if begin is None:
