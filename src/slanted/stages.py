@@ -118,8 +118,14 @@ class PairRun:
     """Whether the pair was so dark that it was brightened."""
     previous_frame: PreviousFrame | None = None
     watch: Watch | None = None
+    begin: Callable[..., Inference] | None = None
+    """What finds the first planes; see `slanted.refinement.refine.PlaneSearch`."""
     solve: Callable[..., Inference] | None = None
     """What infers planes in place of `slanted.inference.pcbp.infer`."""
+    observed_every: int = 1
+    """Energies are estimated from one pixel in so many."""
+    judged_every: int = 1
+    """The confidence is that of one in so many of the rows and columns that trees could judge."""
     given: tuple[Image | None, Image | None] = (None, None)
     """The pair before it was brightened, calmed and straightened, for the result."""
     calibration: Calibration | None = None
@@ -379,7 +385,8 @@ class PairRun:
             return disparity, None, None
         with self.stage("confidence"):
             seen, settings = (maps, regions, inference, self.grey), self.settings_for(matches)
-            confidence, deviation = judge_pixels(*seen, self.settings, trees, judgement)
+            asked = self.settings, trees, judgement, self.judged_every
+            confidence, deviation = judge_pixels(*seen, *asked)
             limits = drawn_range(settings, matches.searched, matched)
             sure = disparity, matched, confidence
             return add_relief(sure, settings.model.relief, *limits), confidence, deviation

@@ -37,6 +37,18 @@ def judged(trees=None):
     return judge_pixels(*seen, SETTINGS, trees, judgement())
 
 
+def test_fewer_rows_and_columns_are_judged_alike_and_interpolated():
+    made = result()
+    maps = made.disparity, made.matched, made.occluded
+    trees = weights_of(SETTINGS.confidence)
+    seen = maps, made.regions, made.inference, grey()
+    some = judge_pixels(*seen, SETTINGS, trees, judgement(), 2)
+    for few, all_of_them in zip(some, judged(trees), strict=True):
+        np.testing.assert_allclose(few[::4, ::4], all_of_them[::4, ::4], rtol=1e-5)
+        between = (few[:-4:4, ::4] + few[4::4, ::4]) / 2
+        np.testing.assert_allclose(few[2:-2:4, ::4][: len(between)], between, rtol=1e-4)
+
+
 def judged_alone(trees):
     """The same without first choices."""
     made = result()

@@ -10,11 +10,15 @@ import pytest
 import slanted
 from slanted import matching
 from slanted.errors import ArgumentError, FileError, ImplausibleError, InputError
+from slanted.inference.previous_frame import PreviousFrame
 from slanted.matching import register_matcher, sgbm
+from slanted.model.evidence import Evidence
+from slanted.regions import build_regions
 from slanted.runtime.opencv import cv2
 from slanted.settings.matching import MATCHERS
 from slanted.stream import state as stream_state
 from slanted.stream.last_frame import LastFrame
+from slanted.stream.planes import choose_planes
 from slanted.synthetic import make_scene, make_video
 
 SIZE = 240, 150
@@ -71,6 +75,34 @@ def test_what_is_kept_of_a_frame_is_in_its_folder(video, followed, tmp_path):
     again = stream(video[2].left, video[2].right)
     assert arrays(again) == arrays(followed[2][0])
     assert stream.state.fresh is None
+
+
+def test_first_planes_are_the_last_frames_unless_a_fit_is_clearly_better():
+    last_labels = np.repeat(np.arange(4, dtype=np.int32)[None], 12, axis=0).repeat(6, axis=1)
+    labels = last_labels // 2
+    regions, before = build_regions(labels), build_regions(last_labels)
+    # Segment 0 is nearly as the last frame had it, and segment 1 far from it.
+    noise = np.random.default_rng(1).normal(0, 0.3, labels.shape)
+    disparity = (np.where(labels == 0, 5, 20) + noise).astype(np.float32)
+    planes = np.array([[0, 0, 5.1], [0, 0, 9.0], [0, 0, 8.0], [0, 0, 8.0]])
+    last = PreviousFrame(last_labels, before.centre, planes, np.array([7.0, 6.0, 3.0, 2.0]))
+    found = choose_planes(regions, Evidence(disparity), slanted.Settings(), last=last)
+    np.testing.assert_allclose(found.planes[0], [0, 0, 5.1])
+    assert abs(found.planes[1, 2] - 20) < 0.2
+    assert found.margins.tolist() == [7.0, 0.0]  # nobody was sure of the new plane
+    unknown = replace(last, margins=None)
+    found = choose_planes(regions, Evidence(disparity), slanted.Settings(), last=unknown)
+    assert found.margins.tolist() == [np.inf, 0.0]
+
+
+def test_the_only_plane_under_a_segment_gives_way_to_a_better_fit():
+    labels = np.repeat(np.arange(2, dtype=np.int32)[None], 12, axis=0).repeat(12, axis=1)
+    regions, disparity = build_regions(labels), np.full(labels.shape, 5, np.float32)
+    planes, margins = np.array([[0, 0, 5.0], [0, 0, 8.0]]), np.array([7.0, 3.0])
+    last = PreviousFrame(labels, regions.centre, planes, margins)
+    found = choose_planes(regions, Evidence(disparity), slanted.Settings(), last=last)
+    np.testing.assert_allclose(found.planes[:, 2], 5, atol=1e-6)
+    assert found.margins.tolist() == [7.0, 0.0]
 
 
 def test_after_a_cut_a_frame_is_estimated_by_itself(video):

@@ -27,6 +27,8 @@ class PreviousFrame:
     """(n, 2) mean pixel coordinate of each segment."""
     planes: Floats
     """(n, 3) α, β, γ about the centres."""
+    margins: Floats | None = None
+    """(n,) what another plane would have cost more; see `slanted.inference.outcome.Inference`."""
 
     def at(self, regions: Regions, count: int, otherwise: Floats) -> Floats:
         """Return (n, count, 3) planes for the segments of another image of this size.
@@ -34,14 +36,20 @@ class PreviousFrame:
         These are the planes under most pixels of each segment, about its centre; if there are fewer
         than `count`, `otherwise` (n, count, 3) supplies the rest.
         """
-        found = self._under(regions, count)
+        return self.planes_at(regions, self.under(regions, count), otherwise)
+
+    def planes_at(self, regions: Regions, found: Ints, otherwise: Floats) -> Floats:
+        """Return the planes of the segments that `under` found, as `at` does."""
         known = found >= 0
         shift = regions.centre[:, None] - self.centre[found]
         planes = shifted_planes(self.planes[found].reshape(-1, 3), shift.reshape(-1, 2))
         return np.where(known[..., None], planes.reshape(*found.shape, 3), otherwise)
 
-    def _under(self, regions: Regions, count: int) -> Ints:
-        """Return (n, count) segments of this image under each of the other image's, or −1."""
+    def under(self, regions: Regions, count: int) -> Ints:
+        """Return (n, count) segments of this image under each of the other image's, or −1.
+
+        The first is under most of its pixels, and always known.
+        """
         step = np.arange(SAMPLE) * regions.size[:, None] // SAMPLE
         pixel = regions.pixel_order[regions.pixel_start[:-1, None] + step]
         under = np.sort(self.label_image.reshape(-1)[pixel], axis=1)

@@ -81,9 +81,11 @@ class WholeImage:
     settings: Settings
 
     @classmethod
-    def of(cls, regions: Regions, evidence: Evidence, settings: Settings) -> WholeImage:
-        """Gather the evidence by segment."""
-        observations = observe(regions, evidence, lowest_disparity(settings))
+    def of(
+        cls, regions: Regions, evidence: Evidence, settings: Settings, every: int = 1
+    ) -> WholeImage:
+        """Gather the evidence by segment, of one pixel in so many."""
+        observations = observe(regions, evidence, lowest_disparity(settings), every=every)
         return cls(regions, observations, settings)
 
     def local_planes(self) -> Floats:

@@ -187,6 +187,7 @@ def find_expected(
     expected: list[DisparityMap],
     wanted: tuple[str, ...] = EVERY_MAP,
     ask: Ask = in_turn,
+    margin: float = MARGIN,
 ) -> Matches:
     """Match a pair as `find_matches` does, but search only what is expected.
 
@@ -198,11 +199,13 @@ def find_expected(
         As for `expected_grid`.
     wanted, ask
         As for `match_expected`.
+    margin
+        Disparities, in pixels, that are searched beyond what is expected.
     """
     left8, right8 = as_8_bit(left, right)
     if len(searched) <= STEP:  # what is asked for is no more than the least that squares search
         return find_matches(left8, right8, settings, searched)
-    grid = expected_grid(left8.shape, expected, MARGIN, searched)
+    grid = expected_grid(left8.shape, expected, margin, searched)
     rules = follow_noise(left8, right8, settings)
     found = match_expected(left8, right8, grid, searched, rules, wanted, ask)
     drop_impossible(found.disparity, found.confidence, settings)

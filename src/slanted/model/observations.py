@@ -63,7 +63,12 @@ class Observations:
 
 
 def observe(
-    regions: Regions, evidence: Evidence, lowest: float = 0.0, *, with_census: bool = True
+    regions: Regions,
+    evidence: Evidence,
+    lowest: float = 0.0,
+    *,
+    with_census: bool = True,
+    every: int = 1,
 ) -> Observations:
     """Gather the evidence by segment and by boundary.
 
@@ -77,6 +82,8 @@ def observe(
         Disparity of the model's 0, in pixels; see `slanted.model.planes.lowest_disparity`.
     with_census
         Whether census words are kept, for φ_pho.
+    every
+        One pixel in so many is gathered, and counts as many times.
 
     Raises
     ------
@@ -97,6 +104,8 @@ def observe(
     _check_size("disparity", given, regions)
     known = given - lowest if lowest else given
     pixel_weights = _pixel_weights(evidence, regions)
+    if every > 1:
+        pixel_weights *= every
     right, census = evidence.right_disparity, evidence.census if with_census else None
     if right is not None:
         _check_size("right_disparity", right, regions)
@@ -106,12 +115,14 @@ def observe(
 
     def gather(pixels: Ints, start: Starts, centre: Floats) -> Matches:
         maps = known.ravel(), pixel_weights.ravel()
-        return Matches(*gather_matches(pixels, start, centre, *maps, known.shape[1]))
+        some = _sample(pixels, start, every)
+        return Matches(*gather_matches(*some, centre, *maps, known.shape[1]))
 
     def gather_rest() -> Unmatched:
-        start, pixels = gather_unmatched(regions.pixel_order, regions.pixel_start, known.ravel())
+        some = _sample(regions.pixel_order, regions.pixel_start, every)
+        start, pixels = gather_unmatched(*some, known.ravel())
         seen = right_view(given.astype(np.float32)) if right is None else right
-        return Unmatched(start, pixels, seen, lowest, 1.0)
+        return Unmatched(start, pixels, seen, lowest, float(every))
 
     segments, boundaries, unmatched = together(
         lambda: gather(regions.pixel_order, regions.pixel_start, regions.centre),
@@ -119,6 +130,55 @@ def observe(
         gather_rest,
     )
     return Observations(segments, boundaries, unmatched, census, evidence.potential)
+
+
+def _sample(pixels: Ints, start: Starts, every: int) -> tuple[Ints, Starts]:
+    """Return one pixel in so many of sets that are stored one after the other."""
+    return np.ascontiguousarray(pixels[::every]), -(-start // every)
+
+
+def observe_sample(regions: Regions, evidence: Evidence, lowest: float, every: int) -> Observations:
+    """Gather the matches of one pixel in so many by segment, for a first fit of planes.
+
+    Boundaries and pixels without a match are left out.
+
+    Examples
+    --------
+    >>> from slanted.model.evidence import Evidence
+    >>> from slanted.regions import build_regions
+    >>> regions = build_regions([[0, 0, 0, 1, 1, 1]])
+    >>> evidence = Evidence(np.array([[4, 5, 6, 9, 9, np.nan]], np.float32))
+    >>> observe_sample(regions, evidence, 0.0, 2).segments.disparity
+    array([4., 6., 9.])
+    """
+    pixels, start = _sample(regions.pixel_order, regions.pixel_start, every)
+    segment = np.repeat(np.arange(regions.count), np.diff(start))
+    disparity = evidence.disparity.reshape(-1)[pixels]
+    known = np.flatnonzero(np.isfinite(disparity))
+    counts = np.bincount(segment[known], minlength=regions.count)
+    segment, pixels, weights = segment[known], pixels[known], evidence.pixel_weights
+    row, column = np.divmod(pixels, regions.label_image.shape[1])
+    u, v = regions.centre.T
+    return Observations(
+        Matches(
+            np.concatenate([[0], np.cumsum(counts)]),
+            column - u[segment],
+            row - v[segment],
+            disparity[known].astype(np.float64) - lowest,
+            np.ones(len(pixels))
+            if weights is None
+            else weights.reshape(-1)[pixels].astype(np.float64),
+        ),
+        Matches(np.zeros(1, np.int64), *np.empty((4, 0))),
+        Unmatched(
+            np.zeros(regions.count + 1, np.int64),
+            np.empty(0, np.int32),
+            np.empty((0, 0), np.float32),
+            lowest,
+            1.0,
+        ),
+        None,
+    )
 
 
 def _pixel_weights(evidence: Evidence, regions: Regions) -> Floats:

@@ -319,7 +319,7 @@ def find_planes(
 ) -> tuple[Regions, Inference, Evidence]:
     """Return the segments, planes and evidence of `explain`."""
     from slanted.inference.pcbp import infer
-    from slanted.refinement.refine import infer_and_refine
+    from slanted.refinement.refine import PlaneSearch, infer_and_refine
 
     settings = run.settings_for(matches)
     return infer_and_refine(
@@ -329,7 +329,11 @@ def find_planes(
         settings if run.band_pixels is None else _without_rims(settings),
         refine=segments is None,
         judge=run.judge_of(matches),
-        solve=partial(run.solve or infer, previous_frame=run.previous_frame, watch=run.watch),
+        search=PlaneSearch(
+            partial(run.solve or infer, previous_frame=run.previous_frame, watch=run.watch),
+            run.begin and partial(run.begin, last=run.previous_frame),
+            run.observed_every,
+        ),
         terms_of=None if run.tiled is None else run.tiled.terms_of,
         stage=run.stage,
     )

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slanted.inference.outcome import Inference, Snapshot, Watch
-from slanted.inference.previous_frame import PreviousFrame
 from slanted.matching import DisparityRange
 from slanted.matching.finer import on_coarser_grid, shrunk
 from slanted.model.drawing import draw_result, drawn_range, hidden_pixels
@@ -25,6 +24,7 @@ from slanted.stages import InitialMatches, PairRun
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from slanted.inference.previous_frame import PreviousFrame
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import DisparityMap, Floats
     from slanted.settings import Settings
@@ -106,7 +106,8 @@ def _smaller_frame(last: PreviousFrame, times: int) -> PreviousFrame:
     planes = last.planes.copy()
     planes[:, 2] /= times
     centre = (last.centre - (times - 1) / 2) / times
-    return PreviousFrame(np.ascontiguousarray(last.label_image[::times, ::times]), centre, planes)
+    labels = np.ascontiguousarray(last.label_image[::times, ::times])
+    return replace(last, label_image=labels, centre=centre, planes=planes)
 
 
 def _enlarging(watch: Watch, run: PairRun) -> Watch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,26 @@ TermsOf = Callable[[Regions, "Evidence"], Terms]
 """Returns the energy of given segments."""
 Judge = Callable[[Regions, "Inference", "Evidence"], "Evidence"]
 """Returns the evidence with matches that the planes make credible."""
+Begin = Callable[[Regions, "Evidence", "Settings"], "Inference"]
+"""Returns the first planes of segments, of which colours and boundaries are not known yet."""
 Stage = Callable[[str], AbstractContextManager[None]]
 """Reports and times a stage of the pipeline, by its name."""
+
+
+@dataclass(frozen=True)
+class PlaneSearch:
+    """How planes are found."""
+
+    infer: Callable[..., Inference] = infer
+    """The function `infer`, perhaps with arguments of your own."""
+    begin: Begin | None = None
+    """Finds the planes that segments are first refined with, in place of `infer`, if they are."""
+    every: int = 1
+    """The energy of a whole image is estimated from one pixel in so many."""
+
+
+INFER = PlaneSearch()
+"""Planes are inferred from all pixels."""
 
 
 def infer_and_refine(
@@ -44,7 +62,7 @@ def infer_and_refine(
     *,
     refine: bool = True,
     judge: Judge | None = None,
-    solve: Callable[..., Inference] = infer,
+    search: PlaneSearch = INFER,
     terms_of: TermsOf | None = None,
     stage: Stage = lambda name: nullcontext(),
 ) -> tuple[Regions, Inference, Evidence]:
@@ -62,8 +80,8 @@ def infer_and_refine(
         Whether segments are refined; otherwise every round has the first ones.
     judge
         Called before every round to choose the matches anew; by default they stay.
-    solve
-        The function `infer`, perhaps with arguments of your own.
+    search
+        How planes are found; by default by `infer`.
     terms_of
         Returns the energy of segments; by default that of the whole image.
     stage
@@ -77,14 +95,21 @@ def infer_and_refine(
         energies of the last.
     """
     rounds = settings.refinement.rounds
+    begin, solve = search.begin if refine and rounds else None, search.infer
     if terms_of is None:
-        terms_of = partial(WholeImage.of, settings=settings)
-        if rounds:
+        terms_of = partial(WholeImage.of, settings=settings, every=search.every)
+        if rounds and (begin is None or judge is None):
             evidence = _with_views(evidence)
-    with stage("regions"):
-        regions = build_regions(label_image, evidence.left, trusted=True)
-    with stage("inference"):
-        found = solve(terms_of(regions, evidence), with_features=rounds == 0)
+    if begin is None:
+        with stage("regions"):
+            regions = build_regions(label_image, evidence.left, trusted=True)
+        with stage("inference"):
+            found = solve(terms_of(regions, evidence), with_features=rounds == 0)
+    else:
+        with stage("regions"):
+            regions = build_regions(label_image, trusted=True, boundaries=False)
+        with stage("inference"):
+            found = begin(regions, evidence, settings)
     initial_energy, steps = found.initial_energy, list(found.iterations)
     for step in range(1, rounds + 1):
         last = step == rounds

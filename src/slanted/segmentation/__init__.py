@@ -29,7 +29,7 @@ TINY_SHARE = 0.125
 """Share of the mean segment size below which pieces of the intersection join a neighbour."""
 ROUNDS = 4
 """Most attempts to find the number of SLIC cells whose intersection has the number asked for."""
-COARSE_ITERATIONS = 5
+COARSE_ITERATIONS = 3
 """Most iterations of SLIC for coarse segments: cells of fewer pixels settle sooner."""
 TOLERANCE = 0.05
 """Relative error of the number of segments that ends the attempts."""

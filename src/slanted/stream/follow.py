@@ -10,26 +10,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.inference.pcbp import Start, infer
 from slanted.matching import DisparityRange
 from slanted.matching.disparity_range import MARGIN, STEP, SUPPORT, disparity_range, widest_range
 from slanted.matching.guided_sgm import find_expected, match_coarsely
 from slanted.matching.rectification import decide_correction, measure_rectification
 from slanted.matching.search_grid import THIN
-from slanted.model.planes import lowest_disparity
-from slanted.model.potentials import disparity_rows
 from slanted.pipeline import explain
-from slanted.runtime.threads import share_rows
 from slanted.stages import FirstLook
+from slanted.stream.planes import choose_planes, infer_less
 
 if TYPE_CHECKING:
-    from slanted.inference.outcome import Inference
-    from slanted.inference.previous_frame import PreviousFrame
-    from slanted.inference.terms import WholeImage
     from slanted.matching import Matches
     from slanted.matching.finer import Find
     from slanted.matching.rectification import RectificationCheck
@@ -47,14 +41,15 @@ CUT = 0.5
 """Share of coarse matches that tell something new from which on a frame follows nothing."""
 FALLEN = 0.75
 """A frame with fewer matches than this share of the last frame's is not trusted."""
-CLEARLY = 4.0
-"""A local fit replaces a plane of the last frame if its cost, times this, is lower: wrong matches,
-too, are fitted best by a plane of their own, and the last frame's were inferred with neighbours."""
-FEWEST = 4
-"""There are two particles and two sweeps fewer than for a single pair, but at least so many: the
-last frame's planes were inferred already."""
-LAST_PLANES = 2
-"""Planes of the last frame that a segment may start with."""
+BEYOND = 3.0
+"""Disparities, in pixels, that are searched beyond what coarse match and last planes expect. Of the
+coarse match only what passes its filters is searched: the last planes tell the rest."""
+OBSERVED_EVERY = 2
+"""Energies are estimated from one pixel in so many: the last frame's planes are nearly right. With
+one in three, D1 of pans over KITTI's frames is 3.9 % instead of 3.6 %."""
+JUDGED_EVERY = 2
+"""The confidence is judged at one in so many of the rows and columns where a single pair's is. Its
+AUC on pans over KITTI's frames is 0.950 instead of 0.954."""
 
 
 class UnlikeError(Exception):
@@ -78,7 +73,10 @@ def follow(run: PairRun, last: LastFrame) -> Result:
     if check is not last.rectification and check is not None and check.corrected:
         raise UnlikeError("its rows are put right from now on")
     run = run.straightened(check)
-    run = replace(run, previous_frame=last.surfaces, solve=_infer if run.tiled is None else None)
+    run = replace(run, previous_frame=last.surfaces)
+    if run.tiled is None:
+        run = replace(run, begin=choose_planes, solve=infer_less)
+        run = replace(run, observed_every=OBSERVED_EVERY, judged_every=JUDGED_EVERY)
     with run.stage("first look"):
         coarse, before = _look(run, last), last.thinned(run.finer)
         _refuse_cut(coarse, before)
@@ -112,49 +110,13 @@ def _search(run: PairRun, coarse: Matches, before: DisparityMap) -> Find | None:
     """Return a search of what is expected; None for matchers that know whole ranges only."""
     if run.matching.method != "census" or run.tiled is not None:
         return None
-    assert coarse.winner is not None
-    return partial(find_expected, expected=[coarse.winner, before])
+    return partial(find_expected, expected=[coarse.disparity, before], margin=BEYOND)
 
 
 def _may_be_coarse(run: PairRun) -> bool:
     """Return whether refinement will move the boundaries of superpixels of half the size."""
     is_slic = run.settings.segmentation.method in ("slic", "slic+disparity")
     return is_slic and run.tiled is None and run.settings.refinement.rounds > 0
-
-
-def _infer(
-    terms: WholeImage,
-    *,
-    start: Start | None = None,
-    previous_frame: PreviousFrame,
-    **options: Any,
-) -> Inference:
-    """Infer planes; the first ones are chosen, not inferred, and the last ones need less."""
-    if start is None and terms.settings.refinement.rounds:
-        start = _first_planes(terms, previous_frame)
-    rules = terms.settings.inference
-    rules = replace(
-        rules,
-        particles=min(rules.particles, max(FEWEST, rules.particles - 2)),
-        sweeps=min(rules.sweeps, max(FEWEST, rules.sweeps - 2)),
-        last_sweeps=None,
-        check_every=min(rules.check_every, max(FEWEST, rules.check_every - 2)),
-    )
-    terms = replace(terms, settings=replace(terms.settings, inference=rules))
-    return infer(terms, start=start, previous_frame=previous_frame, **options)
-
-
-def _first_planes(terms: WholeImage, last: PreviousFrame) -> Start:
-    """Return the cheapest planes: of the local fit and those of the last frame."""
-    floor = np.array([0, 0, lowest_disparity(terms.settings)])
-    local, matches = terms.local_planes(), terms.observations.segments
-    before = last.at(terms.regions, LAST_PLANES, local[:, None].repeat(LAST_PLANES, 1) + floor)
-    planes = np.concatenate([before - floor, local[:, None]], axis=1)
-    K = terms.settings.model.truncation
-    costs = share_rows(len(planes), lambda *some: disparity_rows(matches, planes, K, *some))
-    costs[:, -1] *= CLEARLY
-    chosen = planes[np.arange(len(planes)), np.argmin(costs, axis=1)]
-    return Start(chosen + floor, terms.noise(local), 0, 0)
 
 
 def _look(run: PairRun, last: LastFrame) -> Matches:

@@ -45,7 +45,8 @@ class LastFrame:
         if result.searched is None:
             return None
         regions = result.regions
-        surfaces = PreviousFrame(regions.label_image, regions.centre, result.inference.planes)
+        found = result.inference.planes, result.inference.margins
+        surfaces = PreviousFrame(regions.label_image, regions.centre, *found)
         # In percent, as on disk: a batch that is resumed must do the same.
         matched = 100 * float(np.isfinite(result.matched).mean()) / 100
         return cls(surfaces, result.searched, result.rectification, matched, result.calibration)
@@ -67,13 +68,14 @@ class LastFrame:
                 stored.read(name, "f", (count, columns), columns * count)
                 for name, columns in (("centres", 2), ("planes", 3))
             )
+            margins = stored.read("margins", "f", (count,), count)
         try:
             searched, check = record["searched"], record["rectification"]
             return (
                 None
                 if searched is None
                 else cls(
-                    PreviousFrame(labels, centres, planes),
+                    PreviousFrame(labels, centres, planes, margins),
                     DisparityRange(int(searched["low"]), int(searched["high"])),
                     None if check is None else RectificationCheck.from_record(check),
                     float(record["matched_percent"]) / 100,
