@@ -243,8 +243,8 @@ class PairRun:
             found = self._found(searched, find)
             if not np.isfinite(found.disparity).any():
                 raise InputError(
-                    f"{', '.join(self.names)}: no pixel could be matched; check that both images "
-                    "show one scene and that the disparity range covers it"
+                    f"{', '.join(self.names)}: no pixel could be matched; check that no image is "
+                    "all black or white, that both show one scene, and that the range covers it"
                 )
             pair = self.left, self.right
             doubts = doubts_about(found, searched, features, pair, is_dark=self.is_dark)
@@ -359,7 +359,7 @@ class PairRun:
             left=self.left,
             grey=grey,
             census=census,
-            lab_planes=self.lab,
+            lab_planes=self.lab if self.settings.refinement.rounds else None,
             potential=self.potential,
         )
 

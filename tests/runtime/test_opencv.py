@@ -141,7 +141,6 @@ def test_the_last_of_the_silenced_blocks_restores_the_level(monkeypatch):
     assert level() == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 def test_a_user_who_silenced_ffmpeg_stays_without_its_messages(monkeypatch):
     monkeypatch.setenv(opencv.FFMPEG_LEVEL, opencv.FFMPEG_SILENT)
     with opencv.silenced():
@@ -149,6 +148,7 @@ def test_a_user_who_silenced_ffmpeg_stays_without_its_messages(monkeypatch):
     assert os.environ[opencv.FFMPEG_LEVEL] == opencv.FFMPEG_SILENT
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
 def test_a_fork_amid_a_silenced_block_is_not_silent_for_good():
     code = """
 import os

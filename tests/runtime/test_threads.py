@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slanted.runtime.threads import current_threads, share, thread_limit, together
+from slanted.runtime.threads import current_threads, share, share_rows, thread_limit, together
 
 
-@given(st.integers(0, 50), st.integers(1, 6))
-def test_stretches_make_up_the_whole_in_order(count, threads):
+@given(st.integers(0, 50), st.integers(1, 6), st.integers(1, 4))
+def test_stretches_make_up_the_whole_in_order(count, threads, pieces):
     with thread_limit(threads):
-        stretches = share(count, lambda first, last: list(range(first, last)))
-    assert [k for stretch in stretches for k in stretch] == list(range(count))
-    assert len(stretches) <= threads
+        stretches = share(count, lambda first, last: list(range(first, last)), pieces=pieces)
+        rows = share_rows(count, np.arange, pieces=pieces)
+    assert [k for stretch in stretches for k in stretch] == rows.tolist() == list(range(count))
+    assert len(stretches) == max(1, min(count, threads * pieces if threads > 1 else 1))
     assert len(stretches) == 1 or min(len(s) for s in stretches) >= 1
 
 

@@ -5,9 +5,11 @@ import pytest
 
 from slanted.errors import InputError
 from slanted.evaluation.motorcycle import load_motorcycle
+from slanted.images.colour import lab_planes
 from slanted.partition.connectivity import split_connected
 from slanted.segmentation import number_of_segments, segment
 from slanted.settings import SegmentationSettings, SlicSettings, UcmSettings
+from slanted.synthetic import make_scene
 
 IMAGE, _, TRUTH = load_motorcycle()
 METHODS = ("slic", "slic+disparity", "ucm", "slic+ucm")
@@ -123,3 +125,14 @@ def test_unusable_arguments_are_refused():
     settings = SegmentationSettings(method="slic+disparity", count=5)
     with pytest.raises(InputError, match="disparity: expected the image's shape"):
         segment(IMAGE, settings, TRUTH[1:])
+
+
+def test_planes_of_another_image_are_refused():
+    image = make_scene(80, 60, segments=12, seed=1).left
+    rules = SegmentationSettings(method="slic", count=12)
+    expected = segment(image, rules)
+    np.testing.assert_array_equal(segment(image, rules, lab=lab_planes(image)), expected)
+    with pytest.raises(
+        InputError, match=r"^lab: expected the planes of the image, .*\(3, 60, 80\)"
+    ):
+        segment(image, rules, lab=lab_planes(image[::2, ::2]))

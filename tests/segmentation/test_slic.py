@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.images.colour import lab_planes
-from slanted.segmentation.slic import _grid, _grid_cells, slic
+from slanted.segmentation.slic import Cells, _even, _grid, _grid_cells, slic
 from slanted.segmentation.slic_kernels import (
     assign,
     cell_medians,
@@ -198,6 +198,32 @@ def test_iterations_at_half_the_size_come_first_where_cells_are_wide_enough():
     # What took twelve iterations at the whole size is nearer after five smaller ones and one.
     assert variation(coarse, many) < variation(one, many)
     assert np.array_equal(cut(300, 5, 1), cut(300, 0, 6))  # cells of six pixels
+
+
+def test_enlarged_cells_keep_their_places_and_planes():
+    labels = np.array([[0, 1], [0, 0]], np.int32)
+    centres = np.array([[1, 2, 3, 0.3, 0.6], [4, 5, 6, 1, 0]], np.float32)
+    planes = np.array([[2, -4, 7], [0, 1, 9]], np.float32)
+    whole = Cells(labels, centres, planes, is_new=False).enlarged(3, 4)
+    assert whole.label_image.tolist() == [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]]
+    # Pixel x of the smaller image covers 2 x and 2 x + 1, whose middle is 2 x + 0.5.
+    np.testing.assert_allclose(whole.centres[:, 3:], [[1.1, 1.7], [2.5, 0.5]])
+    np.testing.assert_array_equal(whole.centres[:, :3], centres[:, :3])
+    np.testing.assert_array_equal(whole.planes, [[1, -2, 7], [0, 0.5, 9]])
+    assert centres[0, 3] == np.float32(0.3)  # the smaller cells stay as they were
+
+
+def test_borders_are_even_but_for_the_last():
+    assert _even(np.array([0, 9, 18, 27], np.int32)).tolist() == [0, 8, 18, 27]
+
+
+def test_bands_may_start_at_half_the_size():
+    scene = make_scene(123, 185, segments=12, seed=2)
+    lab, rules = lab_planes(scene.left), SlicSettings(coarse_iterations=3, iterations=2)
+    whole = slic(lab, 100, rules)
+    banded = slic(lab, 100, rules, band_pixels=123 * 60)
+    assert whole.shape == banded.shape
+    assert variation(whole, banded) < 0.1
 
 
 def variation(one, other):

@@ -1,21 +1,27 @@
 """Frames follow each other: the first as alone, others quicker and as well, and cuts are noticed."""
 
+import inspect
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import slanted
 from slanted import matching
+from slanted.confidence import pixels
 from slanted.errors import ArgumentError, FileError, ImplausibleError, InputError
+from slanted.inference import terms
 from slanted.inference.previous_frame import PreviousFrame
 from slanted.matching import register_matcher, sgbm
 from slanted.model.evidence import Evidence
 from slanted.regions import build_regions
 from slanted.runtime.opencv import cv2
+from slanted.settings import InferenceSettings
 from slanted.settings.matching import MATCHERS
+from slanted.stream import follow
+from slanted.stream import planes as stream_planes
 from slanted.stream import state as stream_state
 from slanted.stream.last_frame import LastFrame
 from slanted.stream.planes import choose_planes
@@ -66,6 +72,62 @@ def test_frames_have_the_same_bytes_for_any_number_of_threads(video, followed, t
     stream = slanted.Stream({"threads": threads}, max_disparity=48)
     for frame, (expected, _) in zip(video[:3], followed, strict=False):
         assert arrays(stream(frame.left, frame.right)) == arrays(expected)
+
+
+def test_frames_that_follow_do_less(video, monkeypatch):
+    asked = {}
+
+    def watched(module, name, argument):
+        function = getattr(module, name)
+        where = inspect.signature(function)
+
+        def called(*arguments, **options):
+            bound = where.bind(*arguments, **options)
+            bound.apply_defaults()
+            asked.setdefault(name, []).append(bound.arguments[argument])
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(module, name, called)
+
+    watched(terms, "observe", "every")
+    watched(pixels, "judge_pixels", "every")
+    watched(follow, "find_expected", "margin")
+    stream = slanted.Stream(max_disparity=48)
+    for frame in video[:2]:
+        stream(frame.left, frame.right)
+    first = {"observe": [1, 1], "judge_pixels": [1]}
+    after = {"observe": [2], "judge_pixels": [2], "find_expected": [3.0]}
+    assert asked == {name: first.get(name, []) + after[name] for name in asked}
+    assert set(asked) == set(after)
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [((7, 6, 6), (5, 4, 4)), ((5, 5, 5), (4, 4, 4)), ((3, 2, 2), (3, 2, 2))]
+)
+def test_planes_of_later_frames_need_fewer_particles_and_sweeps(monkeypatch, given, used):
+    rules = InferenceSettings(
+        particles=given[0], sweeps=given[1], check_every=given[2], last_sweeps=14
+    )
+    settings = replace(slanted.Settings(), inference=rules)
+    asked = []
+    monkeypatch.setattr(stream_planes, "infer", lambda terms, **_: asked.append(terms))
+    stream_planes.infer_less(Terms(settings), start=None)
+    found = asked[0].settings.inference
+    assert (found.particles, found.sweeps, found.check_every) == used
+    assert found.last_sweeps is None
+
+
+@dataclass(frozen=True)
+class Terms:
+    settings: slanted.Settings
+
+
+def test_frames_of_early_versions_have_no_margins(video, followed, tmp_path):
+    followed[1][0].save(tmp_path / "one")
+    with np.load(tmp_path / "one" / "result.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "margins"}
+    np.savez(tmp_path / "one" / "result.npz", **arrays)
+    assert LastFrame.load(tmp_path / "one").surfaces.margins is None
 
 
 def test_what_is_kept_of_a_frame_is_in_its_folder(video, followed, tmp_path):

@@ -29,11 +29,11 @@ from slanted.matching.search_grid import (
 from slanted.matching.search_grid_kernels import (
     grid_path_state,
     square_costs,
-    square_winners,
     sweep_squares,
 )
 from slanted.matching.sgm_kernels import path_steps
 from slanted.matching.sgm_paths import cost_inputs, penalties, volume
+from slanted.matching.square_winner_kernels import square_winners
 from slanted.matching.winner_kernels import AGREES, agreement_rows
 from slanted.runtime.arrays import Bytes, DisparityMap
 from slanted.runtime.opencv import cv2
@@ -84,10 +84,10 @@ def match_coarsely(
         At every `THIN`-th pixel of every `THIN`-th row of the enlarged pair, with its disparities.
     """
     small, coarse, rules = _smaller(left, right, searched, settings, THIN, times)
-    found = match_expected(*small, whole_grid(small[0].shape, coarse), coarse, rules)
-    assert found.winner is not None
+    grid, wanted = whole_grid(small[0].shape, coarse), ("disparity",)
+    found = match_expected(*small, grid, coarse, rules, wanted)
     scale = np.float32(left.shape[1] * times / small[0].shape[1])
-    return replace(found, disparity=found.disparity * scale, winner=found.winner * scale)
+    return replace(found, disparity=found.disparity * scale)
 
 
 def is_guided(settings: MatchingSettings, searched: DisparityRange) -> bool:

@@ -134,7 +134,12 @@ def observe(
 
 def _sample(pixels: Ints, start: Starts, every: int) -> tuple[Ints, Starts]:
     """Return one pixel in so many of sets that are stored one after the other."""
-    return np.ascontiguousarray(pixels[::every]), -(-start // every)
+    if every == 1:
+        return pixels, start
+    some, begin = np.ascontiguousarray(pixels[::every]), -(-start // every)
+    # As those of regions are, because kernels are compiled for each type.
+    some.flags.writeable = begin.flags.writeable = False
+    return some, begin
 
 
 def observe_sample(regions: Regions, evidence: Evidence, lowest: float, every: int) -> Observations:

@@ -104,7 +104,8 @@ def _seldom_collected() -> Iterator[None]:
     """Search for garbage less often inside the block.
 
     Numba makes millions of small objects, and keeps most of them. With Python's threshold an eighth
-    of the time goes into searching them; with this one next to none, for 30 MB more.
+    of the time goes into searching them; with this one next to none, for 30 MB more. The threshold
+    is the whole process's: blocks of several threads must not overlap.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])

@@ -82,6 +82,11 @@ def segment(
     image = check_image("image", image)
     count = number_of_segments(image, settings)
     lab = lab_planes(image) if lab is None else lab
+    if lab.shape != (3, *image.shape[:2]):
+        raise InputError(
+            f"lab: expected the planes of the image, of shape {(3, *image.shape[:2])}, got "
+            f"{lab.shape}; leave them out to have them made"
+        )
     if settings.method in ("slic", "slic+disparity"):
         known = None if settings.method == "slic" else _check_disparity(disparity, image)
         return slic(lab, count, settings.slic, known, band_pixels)

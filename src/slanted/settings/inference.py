@@ -45,7 +45,7 @@ class InferenceSettings(Section):
     last_sweeps: int | None = setting(14, low=0, high=1_000_000, optional=True, doc=
         "The last run of the solver makes at least this many sweeps, which brings its bound closer "
         "to its energy; auto is `sweeps`. Images in tiles and all but the first frame of a stream "
-        "make `sweeps`.")
+        "make no more than `sweeps`.")
     check_every: int = setting(6, low=1, high=1_000_000, doc=
         "This many sweeps pass between two checks of the bound. If it is at least `sweeps`, a run "
         "is checked at its end only.")

@@ -120,24 +120,17 @@ def _may_be_coarse(run: PairRun) -> bool:
 
 
 def _look(run: PairRun, last: LastFrame) -> Matches:
-    """Match a frame coarsely, over all that may be there: what comes near comes suddenly.
-
-    What is nearer than the last frame's range counts only where it passes all tests. First choices
-    there are mostly wrong, and would make many squares search far more.
-    """
+    """Match a frame coarsely, over all that may be there: what comes near comes suddenly."""
     if _is_given(run):
         searched = disparity_range(run.left, run.right, run.settings.matching)
         return match_coarsely(*run.grey, searched, run.matching, run.finer)
     low, width = run.settings.matching.min_disparity, run.left.shape[1]
     searched = DisparityRange(low, max(last.searched.high, widest_range(width, low).high))
     found = match_coarsely(*run.grey, searched, run.matching, run.finer)
-    assert found.winner is not None
     # The matcher repeats the border of the right image, whose matches are meaningless.
-    columns = np.arange(found.winner.shape[1], dtype=np.float32) * THIN
+    columns = np.arange(found.disparity.shape[1], dtype=np.float32) * THIN
     disparity = np.where(found.disparity > columns, np.float32(np.nan), found.disparity)
-    is_near = found.winner >= last.searched.high * run.finer
-    winner = np.where(is_near, disparity, found.winner)
-    return replace(found, disparity=disparity, winner=winner)
+    return replace(found, disparity=disparity)
 
 
 def _is_given(run: PairRun) -> bool:

@@ -68,7 +68,9 @@ class LastFrame:
                 stored.read(name, "f", (count, columns), columns * count)
                 for name, columns in (("centres", 2), ("planes", 3))
             )
-            margins = stored.read("margins", "f", (count,), count)
+            # Early versions stored other numbers, by another name.
+            has_margins = "margins" in stored
+            margins = stored.read("margins", "f", (count,), count) if has_margins else None
         try:
             searched, check = record["searched"], record["rectification"]
             return (
