@@ -61,8 +61,8 @@ def test_rerun(run, tmp_path):
     assert checked.returncode == 0, checked.stderr
     told = run.python("-m", "rerun", "rrd", "stats", "slanted.rrd").stdout
     names = ("camera", "camera/left", "camera/depth", "disparity", "confidence", "points", "mesh")
-    for name in names:
-        assert re.search(rf"^/stereo/{name}: 4$", told, re.MULTILINE), name
+    for name in names:  # chunks: Rerun puts frames that come quickly into one
+        assert re.search(rf"^/stereo/{name}: [1-4]$", told, re.MULTILINE), name
 
 
 def test_open3d(run, tmp_path):

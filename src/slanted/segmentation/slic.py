@@ -2,9 +2,8 @@
 
 Differs from Achanta et al. in two points. A pixel chooses among the nine cells around its place in
 the initial grid, not among all cells within two grid steps: this reaches a step and a half, and
-rows become loops that vectorise. And most iterations are at half the size: together
-they do the work of four at the whole in place of ten and, on KITTI, change errors by no more than
-chance. Tests
+rows become loops that vectorise. And most iterations are at half the size: together they do the
+work of four at the whole in place of ten and, on KITTI, change errors by no more than chance. Tests
 compare boundary recall and compactness with scikit-image's SLIC; this one is several times faster
 and can use the disparity.
 
