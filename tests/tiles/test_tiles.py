@@ -364,8 +364,10 @@ def test_middlebury_full_size(name, real_data):
     left, right = read_image(folder / "view1.png"), read_image(folder / "view5.png")
     if left.shape[0] * left.shape[1] < 1_000_000:
         pytest.skip(f"{folder} is not of full size")
-    one = estimate(left, right)
-    many = estimate(left, right, Settings().with_text({**TILED, "tiles.pixels": "250000"}))
+    # Trees judge no matches of an image in tiles. What guided tiles lose at seams is in docs/scale.md.
+    alike = Settings().with_text({"confidence.model": "none", "matching.census.guided": "false"})
+    one = estimate(left, right, alike)
+    many = estimate(left, right, alike.with_text({**TILED, "tiles.pixels": "250000"}))
     assert many.energy == pytest.approx(one.energy, rel=1e-3)
     truth = read_disparity(folder / "disp1.png", scale=1.0)
     near = seam_rows(len(truth), round(truth.size / 250_000))
