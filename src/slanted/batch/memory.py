@@ -28,7 +28,7 @@ def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
     """Return an upper estimate of a worker's memory for a pair of some (height, width)."""
     from slanted.matching.census_sgm import BAND_BYTES
     from slanted.matching.search_bands import BYTES_A_CELL
-    from slanted.matching.search_grid import STEP
+    from slanted.matching.search_grid import rounded
 
     height, width = size
     matching = settings.matching
@@ -36,8 +36,7 @@ def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
         disparities = int(AUTO_DISPARITIES * width)
     else:
         disparities = matching.max_disparity - matching.min_disparity
-    disparities = -(-disparities // STEP) * STEP
-    volume = min(height * width * disparities * BYTES_A_CELL, BAND_BYTES)
+    volume: int = min(height * width * rounded(disparities) * BYTES_A_CELL, BAND_BYTES)
     pixels = height * width
     if pixels <= settings.tiles.above:
         return PROCESS_BYTES + pixels * BYTES_A_PIXEL + volume

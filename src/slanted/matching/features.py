@@ -66,8 +66,10 @@ def match_features(left: Image, right: Image) -> FeatureMatches:
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
     small = list(as_8_bit(as_grey(left), as_grey(right)))
     if shrink < 1:
-        size = {"dsize": None, "fx": shrink, "fy": shrink}
-        small = [cv2.resize(each, interpolation=cv2.INTER_AREA, **size) for each in small]
+        small = [
+            cv2.resize(each, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
+            for each in small
+        ]
     points, descriptors = zip(*together(*(partial(_describe, each) for each in small)), strict=True)
     if any(each is None for each in descriptors):
         return nothing

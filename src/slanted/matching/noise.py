@@ -133,9 +133,9 @@ def follow_noise(left: Image, right: Image, settings: MatchingSettings) -> Match
     if census.smoothing is not None:
         return settings
     views = grey_pair(_middle(left), _middle(right))
-    (noise, steps, contrast), other = together(*(partial(_look_at, view) for view in views))
-    noise, steps = max(noise, other[0]), min(steps, other[1])
-    contrast = min(contrast, other[2])
+    seen = together(*(partial(_look_at, view) for view in views))
+    noises, all_steps, contrasts = zip(*seen, strict=True)
+    noise, steps, contrast = max(noises), min(all_steps), min(contrasts)
     if (noise < NOISY and steps < BLOCKY) or noise > NOTHING_ELSE * contrast:
         return replace(settings, census=replace(census, smoothing=0.0))
     wanted = max(PER_NOISE * noise, PER_STEP * steps)

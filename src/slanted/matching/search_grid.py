@@ -80,7 +80,7 @@ def whole_grid(shape: tuple[int, ...], searched: DisparityRange) -> SearchGrid:
     """
     squares = -(-shape[0] // SIDE), -(-shape[1] // SIDE)
     low = np.full(squares, searched.low, np.int32)
-    return SearchGrid(low, np.full(squares, _rounded(len(searched)), np.int32))
+    return SearchGrid(low, np.full(squares, rounded(len(searched)), np.int32))
 
 
 def expected_grid(
@@ -118,12 +118,12 @@ def expected_grid(
     high = np.where(known, np.ceil(np.where(known, most, 0) + margin) + 1, searched.high)
     low = np.clip(low, searched.low, searched.high - 1)
     high = np.clip(high, low + 1, searched.high)
-    count = _rounded(high - low)
+    count = rounded(high - low)
     low = np.maximum(np.minimum(low, searched.high - count), searched.low)
     return SearchGrid(low.astype(np.int32), count.astype(np.int32))
 
 
-def _rounded(count: Any) -> Any:
+def rounded(count: Any) -> Any:
     """Return the next multiple of `STEP`."""
     return -(-count // STEP) * STEP
 

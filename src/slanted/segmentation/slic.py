@@ -90,14 +90,14 @@ def slic(
     label_image = np.empty((height, width), np.int32)
     for core, seen in _cell_bands(rows, height if band_pixels is None else band_pixels // width):
         window = slice(rows[seen.start], rows[seen.stop])
-        found = _assign_cells(
+        part = Picture(
             np.ascontiguousarray(lab[:, window]),
+            None if disparity is None else np.ascontiguousarray(disparity[window]),
             columns,
             rows[seen.start : seen.stop + 1] - rows[seen.start],
             step,
-            settings,
-            None if disparity is None else np.ascontiguousarray(disparity[window]),
         )
+        found = _assign_cells(part, settings)
         inside = slice(rows[core.start] - window.start, rows[core.stop] - window.start)
         number = np.int32(seen.start * (len(columns) - 1))
         label_image[rows[core.start] : rows[core.stop]] = found[inside] + number
@@ -116,29 +116,41 @@ def _cell_bands(rows: Ints, height: int) -> Iterator[tuple[slice, slice]]:
         yield slice(first, last), slice(above, below)
 
 
-def _assign_cells(
-    lab: Bytes,
-    columns: Ints,
-    rows: Ints,
-    step: float,
-    settings: SlicSettings,
-    disparity: DisparityMap | None,
-) -> Ints:
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What is cut, and the grid of cells it starts from."""
+
+    lab: Bytes
+    """(3, H, W) 8-bit Lab planes."""
+    disparity: DisparityMap | None
+    """(H, W), NaN where unknown; None to go by colour alone."""
+    columns: Ints
+    rows: Ints
+    """Borders of the grid along x and y."""
+    step: float
+    """Mean width of a cell, in pixels."""
+
+    def halved(self) -> Picture:
+        """Return the same at half the size."""
+        return Picture(
+            np.stack([block_means(plane, 2) for plane in self.lab]),
+            None if self.disparity is None else np.ascontiguousarray(self.disparity[::2, ::2]),
+            -(-self.columns // 2),
+            -(-self.rows // 2),
+            self.step / 2,
+        )
+
+
+def _assign_cells(whole: Picture, settings: SlicSettings) -> Ints:
     """Assign pixels to cells, at half the size first, which moves most cells to their places."""
     if settings.coarse_iterations == 0:
-        start = Cells.of_grid(columns, rows)
-        return _iterate(lab, columns, rows, step, settings, disparity, start).label_image
-    borders = -(-columns // 2), -(-rows // 2)
-    coarse = _iterate(
-        np.stack([block_means(plane, 2) for plane in lab]),
-        *borders,
-        step / 2,
-        replace(settings, iterations=settings.coarse_iterations),
-        None if disparity is None else np.ascontiguousarray(disparity[::2, ::2]),
-        Cells.of_grid(*borders),
-    )
-    start = coarse.enlarged(*lab.shape[1:])
-    return _iterate(lab, columns, rows, step, settings, disparity, start).label_image
+        start = Cells.of_grid(whole.columns, whole.rows)
+    else:
+        half = whole.halved()
+        rules = replace(settings, iterations=settings.coarse_iterations)
+        coarse = _iterate(half, rules, Cells.of_grid(half.columns, half.rows))
+        start = coarse.enlarged(*whole.lab.shape[1:])
+    return _iterate(whole, settings, start).label_image
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,21 +186,14 @@ class Cells:
         return Cells(whole, centres, planes, is_new=False)
 
 
-def _iterate(
-    lab: Bytes,
-    columns: Ints,
-    rows: Ints,
-    step: float,
-    settings: SlicSettings,
-    disparity: DisparityMap | None,
-    cells: Cells,
-) -> Cells:
+def _iterate(picture: Picture, settings: SlicSettings, cells: Cells) -> Cells:
     """Alternate between moving cells to their pixels and assigning pixels to cells, in place."""
+    lab, disparity, columns, rows = picture.lab, picture.disparity, picture.columns, picture.rows
     label_image, centres, planes = cells.label_image, cells.centres, cells.planes
     seen = np.empty((0, 0), np.float32) if disparity is None else disparity
     sums = np.empty((BANDS, len(planes), 6), np.int64), np.empty((BANDS, len(planes), 9))
     distance = (
-        np.float32((settings.compactness / step) ** 2),
+        np.float32((settings.compactness / picture.step) ** 2),
         np.float32(0 if disparity is None else settings.disparity_weight),
         np.float32(settings.truncation),
     )

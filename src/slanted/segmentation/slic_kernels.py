@@ -63,16 +63,9 @@ def assign(
     across, down = len(grid_columns) - 1, len(grid_rows) - 1
     cap, size = truncation * truncation, width + LANES
     # Separate arrays, which LLVM can tell apart; views of one would not be vectorised.
-    row_l, row_a, row_b = (
-        np.zeros(size, np.float32),
-        np.zeros(size, np.float32),
-        np.zeros(size, np.float32),
-    )
-    row_d, nearest, cells = (
-        np.zeros(size, np.float32),
-        np.empty(size, np.float32),
-        np.empty(size, np.int32),
-    )
+    row_l, row_a = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    row_b, row_d = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    nearest, cells = np.empty(size, np.float32), np.empty(size, np.int32)
     for cell_row in range(first, last):
         for y in range(grid_rows[cell_row], grid_rows[cell_row + 1]):
             for x in range(width):
