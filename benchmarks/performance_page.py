@@ -2,8 +2,9 @@
 
 python benchmarks/performance_page.py [-o docs/performance.md]
 
-Run the benchmarks that have a section first: speed, memory, scaling, startup, accuracy_per_second,
-roofline. A section without results says so. The text is here; the figures come from the files.
+Run the benchmarks that have a section first: speed, core_distance, memory, scaling, startup,
+accuracy_per_second, roofline. A section without results says so. The text is here; the figures come
+from the files.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def text_of(value: object) -> str:
 
 def speed(results: Json) -> list[str]:
     """Return whole runs, then stages."""
+    apart = results["cores apart, ns"]
+    results = {name: row for name, row in results.items() if "seconds" in row}
     rows = [
         (name, r["frames"], r["seconds"], r["ratio"], r["least"], r["most"], r.get("cold seconds"))
         for name, r in results.items()
@@ -95,11 +98,28 @@ def speed(results: Json) -> list[str]:
     names = dict.fromkeys(stage for stages in ours.values() for stage in stages)
     by_stage = [(s, *(stages.get(s) for stages in ours.values())) for s in names]
     head = ("warm", "frames", "seconds", "ratio", "least", "most", "first run of a process, s")
+    least, middle, most = (text_of(apart[name]) for name in ("least", "median", "most"))
+    machine = (
+        f"One core saw what the other had written after {middle} ns ({least} to {most}); below "
+        "stands what this costs.\n"
+    )
     return [
+        machine,
         table(head, rows),
         "Seconds of each stage:\n",
         table(("stage", *ours), by_stage),
     ]
+
+
+def core_distance(results: Json) -> list[str]:
+    """Return the times of a run by the distance of cores."""
+    text = (
+        "Two threads share memory, which takes longer if their cores do not share a cache. A "
+        "virtual machine may have its cores either way, and its host may move them while it runs. "
+        "A frame of KITTI with `default` on two threads:\n"
+    )
+    rows = [(name, r["runs"], r["ns"], r["seconds"]) for name, r in results.items()]
+    return [text, table(("cores", "runs", "ns until one sees what the other wrote", "s"), rows)]
 
 
 def memory(results: Json) -> list[str]:
@@ -167,6 +187,7 @@ def roofline(results: Json) -> list[str]:
 
 SECTIONS: dict[str, tuple[str, Callable[[Json], list[str]]]] = {
     "speed": ("Speed", speed),
+    "core_distance": ("Two cores, near and far", core_distance),
     "memory": ("Memory", memory),
     "accuracy_per_second": ("Accuracy against time", accuracy),
     "startup": ("Start-up", startup),

@@ -22,7 +22,8 @@ from slanted.errors import InputError, SlantedWarning
 from slanted.evaluation.datasets import find_frames
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.settings import Settings
-from slanted.stages import prepare
+from slanted.stages.matching import first_look, match
+from slanted.stages.pair_run import prepare
 
 SETS = {"kitti2015": "kitti2015", "middlebury": "middlebury", "middlebury2001": "middlebury"}
 """The format of each folder."""
@@ -73,11 +74,11 @@ def judged(left: Image, right: Image) -> dict[str, float]:
             settings = Settings().with_text({"rectification.check": check})
             try:
                 with prepare(left, right, settings, None) as pair:
-                    run, look = pair.first_look()
+                    run, look = first_look(pair)
                     if look.rectification is not None:
                         found["consistent"] = look.rectification.consistent_share
                         found["straightened"] = float(look.rectification.corrected)
-                    found["matched"] = float(np.isfinite(run.match(look).disparity).mean())
+                    found["matched"] = float(np.isfinite(match(run, look).disparity).mean())
                 break
             except InputError:
                 found["refused"] = 1.0

@@ -41,19 +41,23 @@ def _stretch(a: Arguments) -> int:
     return int(a["last"] - a["first"])
 
 
+def _share_of_rows(a: Arguments, name: str) -> float:
+    return _stretch(a) / len(a[name])
+
+
 OPERATIONS: dict[str, Callable[[Arguments], float]] = {
     # 62 neighbours: a comparison, a selection, an or, in bytes.
     "census_kernels.census_rows": lambda a: 3 / 4 * 62 * _stretch(a) * a["census"].shape[1],
     # A cell: xor and popcount of 64 bits; 2 products, difference, absolute value and sum of 16 bits
     # or fewer; 4 of the sliding sums, of 16 bits; a division as product and shift, of 32 bits.
-    "cost_kernels.cost_rows": lambda a: 10.5 * _stretch(a) * np.prod(a["cost"].shape[1:]),
+    "cost_kernels.square_costs": lambda a: 10.5 * _share_of_rows(a, "low") * a["cost"].size,
     # A cell and path, in 16 bits: 2 sums with P1, 3 minima, 2 sums, a minimum for the next, a sum
     # over paths.
-    "sgm_kernels.sweep_rows": lambda a: (
-        9 / 2 * len(a["steps"]) * _stretch(a) * np.prod(a["cost"].shape[1:])
+    "sgm_kernels.sweep_squares": lambda a: (
+        9 / 2 * len(a["steps"]) * _share_of_rows(a, "grey") * a["cost"].size
     ),
     # A cell, in 16 bits: minimum and maximum, the mean, the runner up, the right view's minimum.
-    "winner_kernels.winner_rows": lambda a: 6 / 2 * _stretch(a) * np.prod(a["sums"].shape[1:]),
+    "winner_kernels.square_winners": lambda a: 6 / 2 * _share_of_rows(a, "left") * a["sums"].size,
     # A pixel and each of nine cells: 5 differences and squares, the plane, its residual, a minimum.
     "slic_kernels.assign": lambda a: 9 * 22 * _stretch(a) * a["label_image"].shape[1],
     # A cell of the four tables, on average: φ_bdy2 in closed form (15) for 2 of 4 labels, 64 bits.
@@ -71,10 +75,10 @@ WHOLE = {
     "move_kernels.off_plane_rows": "label_image",
     "rim_kernels.redecide_rows": "label_image",
     "census_kernels.census_rows": "census",
-    "cost_kernels.cost_rows": "left_census",
-    "sgm_kernels.sweep_rows": "grey",
+    "cost_kernels.square_costs": "low",
+    "sgm_kernels.sweep_squares": "grey",
     "winner_kernels.agreement_rows": "left",
-    "winner_kernels.winner_rows": "sums",
+    "winner_kernels.square_winners": "left",
     "slic_kernels.assign": "label_image",
     "slic_kernels.cell_sums": "features",
 }

@@ -32,6 +32,7 @@ from common import (
     record,
     sgbm_hh,
 )
+from core_distance import core_distance
 from slanted.evaluation.datasets import Frame
 from slanted.pipeline import estimate
 from slanted.runtime.threads import thread_limit
@@ -63,16 +64,21 @@ def main() -> None:
     data = {("KITTI", 128): frames_of("kitti2015", "validation", kitti) if kitti else []}
     data["Middlebury", 256] = full_size(frames_of("middlebury", "test"), scenes) if scenes else []
     results: dict[str, Any] = {}
+    distances: list[float] = []
     for threads in arguments.threads:
         for (dataset, disparities), frames in data.items():
             methods = partial(methods_of, arguments.presets, threads, disparities)
-            rows = [times(frame, methods, threads, arguments.repeats) for frame in frames]
+            rows = []
+            for frame in frames:
+                distances.append(core_distance())
+                rows.append(times(frame, methods, threads, arguments.repeats))
             for name in rows[0] if rows else ():
                 row = summary([each[name] for each in rows], [each[YARDSTICK] for each in rows])
                 if name in arguments.presets:
                     row["cold seconds"] = cold(frames[0], name, threads, disparities)
                 results[f"{dataset}, {disparities} disparities, {threads} threads: {name}"] = row
-    record("speed", arguments, results)
+    apart = {"median": median(distances), "least": min(distances), "most": max(distances)}
+    record("speed", arguments, {"cores apart, ns": apart, **results})
 
 
 def full_size(frames: list[Frame], count: int) -> list[Frame]:

@@ -27,6 +27,14 @@ os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Start one worker more than there are cores: many tests wait, for a process or a browser."""
+    from slanted.runtime.threads import core_count
+
+    return core_count() + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config):
     """Compile all kernels before the workers start, each of which would compile them otherwise."""
     from slanted.runtime.compilation import compile_ahead, is_warm

@@ -81,7 +81,7 @@ def path_sums(cost, grey, p1, p2, paths):
 def is_clear(cell, d, in_view, margins):
     """Whether a winner beats the runner up, the mean of the others in view, and every rival."""
     uniqueness, contrast, rival = margins
-    best, others = cell[d], [k for k in range(len(cell)) if abs(k - d) > 1]
+    best, others = cell[d], [k for k in cell if abs(k - d) > 1]
     if not others:
         return True
     second = min(cell[k] for k in others)
@@ -90,35 +90,37 @@ def is_clear(cell, d, in_view, margins):
     seen = [cell[k] for k in others if k in in_view]
     if contrast and seen and best * 100 * len(seen) > contrast * sum(seen):
         return False
-    hills = {k: max(cell[min(k, d) : max(k, d) + 1]) - best for k in others}
+    hills = {k: max(cell[e] for e in range(min(k, d), max(k, d) + 1)) - best for k in others}
     return not rival or all((cell[k] - best) * 100 >= rival * hills[k] for k in others)
 
 
-def winners(sums, low, margins):
-    """Left and right winners, disparity, confidence, and whether the left ones are unique."""
+def winners(sums, low, margins, searched=True):
+    """Left and right winners, disparity, confidence, and whether the left ones are unique.
+
+    `sums` is (H, W, D), of the disparities from `low` on, and `searched` tells which of them exist.
+    """
     height, width, count = sums.shape
+    exists, cells = np.broadcast_to(searched, sums.shape), {}
+    for y, x in np.ndindex(height, width):
+        cells[y, x] = {low + k: int(sums[y, x, k]) for k in range(count) if exists[y, x, k]}
     left, right = (np.full((height, width), low - 1, np.int32) for _ in range(2))
     disparity, confidence = np.full((2, height, width), np.nan, np.float32)
     unique = np.zeros((height, width), bool)
-    for y, x in np.ndindex(height, width):
-        cell = [int(s) for s in sums[y, x]]
-        best = min(cell)
-        d = cell.index(best)
-        left[y, x] = d + low
-        others = [s for k, s in enumerate(cell) if abs(k - d) > 1]
-        second = min(others, default=None)
+    for (y, x), cell in cells.items():
+        best, d = min((s, k) for k, s in cell.items())
+        left[y, x] = d
+        second = min((s for k, s in cell.items() if abs(k - d) > 1), default=None)
         confidence[y, x] = 1 if second is None else 0 if second == 0 else 1 - best / second
-        in_view = [k for k in range(count) if 0 <= x - k - low < width]
-        unique[y, x] = is_clear(cell, d, in_view, margins)
-        disparity[y, x] = d + low
-        if 0 < d < count - 1:
+        unique[y, x] = is_clear(cell, d, [k for k in cell if 0 <= x - k < width], margins)
+        disparity[y, x] = d
+        if d - 1 in cell and d + 1 in cell:
             before, after = cell[d - 1], cell[d + 1]
             if before + after > 2 * best:
-                offset = (before - after) / (2.0 * (before + after - 2 * best))
-                disparity[y, x] = d + offset + low
-        seen = [(int(sums[y, x + low + k, k]), k) for k in range(count) if 0 <= x + low + k < width]
+                disparity[y, x] = d + (before - after) / (2.0 * (before + after - 2 * best))
+        pixels = {k: cells.get((y, x + k), {}) for k in range(low, low + count)}
+        seen = [(pixel[k], k) for k, pixel in pixels.items() if k in pixel]
         if seen:
-            right[y, x] = min(seen)[1] + low
+            right[y, x] = min(seen)[1]
     return left, right, disparity, confidence, unique
 
 
@@ -193,16 +195,17 @@ def without_strays(disparity, share, step=2.0):
     return out
 
 
-def grid_sums(cost, grey, p1, p2, paths, low, count, side):
+def grid_sums(cost, grey, p1, p2, paths, low, count, side, high):
     """S(p, d) where a square searches disparities of its own: path by path, by disparity.
 
-    `cost` is (H, W, D) of all disparities from 0 on; sums of what is not searched are missing.
+    `cost` is (H, W, D) of all disparities from 0 on. Nothing from `high` on is searched; sums of
+    what is not searched are missing.
     """
     height, width, _ = cost.shape
 
     def searched(y, x):
         first = int(low[y // side, x // side])
-        return range(first, first + int(count[y // side, x // side]))
+        return range(first, min(first + int(count[y // side, x // side]), high))
 
     total = {(y, x): dict.fromkeys(searched(y, x), 0) for y, x in np.ndindex(height, width)}
     for dy, dx in DIRECTIONS[paths]:

@@ -84,10 +84,8 @@ def test_a_folder_of_an_older_version_has_its_own_grid(scene, tmp_path):
     assert again.finer == 1
 
 
-@pytest.mark.parametrize(
-    ("guided", "name"), [("true", "match_guided"), ("false", "match_in_bands")]
-)
-def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch, guided, name):
+@pytest.mark.parametrize("guided", ["true", "false"])
+def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch, guided):
     from slanted.tiles import bands
 
     seen = []
@@ -96,8 +94,8 @@ def test_a_tiled_pair_is_matched_as_its_noise_demands(scene, monkeypatch, guided
         seen.append(matching.census.smoothing)
         return match(left, right, matching, *others, **options)
 
-    match = getattr(bands, name)
-    monkeypatch.setattr(bands, name, spy)
+    match = bands.match_census
+    monkeypatch.setattr(bands, "match_census", spy)
     rng = np.random.default_rng(0)
     noisy = [np.uint8(np.clip(each + rng.normal(0, 8, each.shape), 0, 255))
              for each in (scene.left, scene.right)]  # fmt: skip
@@ -146,6 +144,20 @@ def test_images_without_a_match_are_refused_in_words():
     flat = np.full((50, 60), 80, np.uint8)
     with pytest.raises(InputError, match="left, right: no pixel could be matched"):
         slanted.estimate(np.eye(50, 60, dtype=np.uint8) * 200, flat)
+
+
+def test_images_smaller_than_a_speckle_are_refused_as_such(scene):
+    tiny = scene.left[:10, :10], scene.right[:10, :10]
+    with pytest.raises(
+        InputError, match=r"patches of up to 100 px, and images of 10×10 pixels have no larger"
+    ):
+        slanted.estimate(*tiny, preset="fast", max_disparity=8)
+    with pytest.warns(slanted.SlantedWarning, match="pixels could be matched"):
+        kept = slanted.estimate(*tiny, {"matching.speckle_size": 0}, preset="fast", max_disparity=8)
+    assert np.isfinite(kept.matched).any()
+    noise = np.random.default_rng(1).integers(0, 256, (2, 15, 15), np.uint8)
+    with pytest.raises(InputError, match="matched; check that no image is all black or white"):
+        slanted.estimate(*noise, preset="fast", max_disparity=8)
 
 
 def test_a_given_disparity_replaces_the_matcher(scene):

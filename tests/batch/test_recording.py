@@ -1,6 +1,7 @@
 """Recordings in, recordings out: number by number, and whatever is wrong with them."""
 
 import json
+import re
 import shutil
 import sqlite3
 import sys
@@ -18,6 +19,7 @@ from slanted.cli import main
 from slanted.errors import FileError, InputError, MissingExtraError
 from slanted.io.images import encode
 from slanted.ros.bags import is_recording
+from slanted.runtime.extras import how_to_install
 from slanted.synthetic import make_video
 
 START = 1_700_000_000 * 10**9
@@ -492,8 +494,8 @@ def test_damaged_messages_are_left_out_and_counted(tmp_path, frames, quick, resu
 def test_a_missing_package_is_named_with_its_cure(tmp_path, frames, quick, monkeypatch):
     source = write_bag(tmp_path / "drive", usual(frames[:1]))
     monkeypatch.setitem(sys.modules, "rosbags.rosbag2", None)
-    with pytest.raises(MissingExtraError, match=r"recordings need rosbags, which is not installed; "
-                       r"run pip install 'slanted\[ros\]'$"):  # fmt: skip
+    with pytest.raises(MissingExtraError, match="recordings need rosbags, which is not installed; "
+                       + re.escape(how_to_install("ros")) + "$"):  # fmt: skip
         run_recording(source, tmp_path / "out", quick)
 
 

@@ -112,7 +112,10 @@ def test_the_page_has_a_table_for_every_benchmark(tmp_path):
     stages = {"matching": 0.5, "inference": 1.25}
     row = {"frames": 20, "seconds": 1.0, "ratio": 2.0, "least": 1.5, "most": 2.5}
     fast = {**row, "cold seconds": 3.0, "stages": stages}
-    write(tmp_path, "speed", {"KITTI: SGBM HH": {**row, "stages": {}}, "KITTI: fast": fast})
+    apart = {"cores apart, ns": {"median": 50.0, "least": 40.0, "most": 60.0}}
+    timed = {"KITTI: SGBM HH": {**row, "stages": {}}, "KITTI: fast": fast}
+    write(tmp_path, "speed", {**apart, **timed})
+    write(tmp_path, "core_distance", {"near": {"runs": 7, "ns": 55.0, "seconds": 0.25}})
     peaks = {"peak MiB": 300.0, "stages MiB": {"matching": 250.0}}
     write(tmp_path, "memory", {"imports MiB": 150.0, "KITTI": peaks})
     point = {"value": 500, "segments": 480, "seconds": 1.5, "stages": stages}
@@ -130,6 +133,8 @@ def test_the_page_has_a_table_for_every_benchmark(tmp_path):
         "| KITTI: SGBM HH | 20 | 1 | 2 | 1.5 | 2.5 | – |",
         "| KITTI: fast | 20 | 1 | 2 | 1.5 | 2.5 | 3 |",
         "| inference | 1.25 |",
+        "after 50 ns (40 to 60)",
+        "| near | 7 | 55 | 0.25 |",
         "| KITTI | 300 | 250 |",
         "| segments | 0.875 | – | – | – |",
         "| fast | 0.75 | 0.3 | 3.5 | 4.25 | 4.5 |",

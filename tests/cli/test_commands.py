@@ -306,9 +306,11 @@ def test_run_says_how_sure_it_is(pair, capsys, monkeypatch):
     monkeypatch.setattr("slanted.pipeline.estimate", sure_estimate)
     run("run", "left.png", "right.png", "-o", "out")
     said = capsys.readouterr().out
-    assert "confidence  median 0.50, 50.0 % of the pixels low\n" in said
+    assert "confidence  median 0.50, 50.0 % of the pixels below 0.5\n" in said
     run("run", "left.png", "right.png", "-o", "out", "--min-confidence", "0.25")
-    assert "50.0 % of the pixels low, 25.0 % left out\n" in capsys.readouterr().out
+    assert (
+        "50.0 % of the pixels below 0.5, 25.0 % left out, below 0.25\n" in capsys.readouterr().out
+    )
     assert np.isnan(read_disparity(pair / "out/disparity.pfm")).mean() == pytest.approx(0.25)
     run("info", "out")
     assert "confidence_median: 0.5" in capsys.readouterr().out.replace("  ", " ")

@@ -34,7 +34,7 @@ def test_the_first_options_of_run_are_few(capsys):
     out = said(capsys, "run", "--help")[1].out
     first = out.partition("\nOptions:\n")[2].partition("\n\n")[0]
     assert re.findall(r"^  .*?(--[\w-]+)", first, re.MULTILINE) == [
-        *("--output", "--preset", "--max-disparity", "--min-confidence"),
+        *("--output", "--preset", "--min-disparity", "--max-disparity", "--min-confidence"),
         *("--json", "--quiet", "--help"),
     ]
     assert "`slanted settings` lists them" in " ".join(out.split())
@@ -45,6 +45,8 @@ def test_names_that_are_not_shown_still_work(capsys):
         code, told = said(capsys, "settings", name, "77")
         assert code == 0
         assert "max_disparity = 77" in told.out
+    code, told = said(capsys, "settings", "--min-disparity", "-8")
+    assert (code, "min_disparity = -8" in told.out) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ def seen_result(**changes):
 
 def seen_choices(**changes):
     made = result()
-    return replace(first_choices(found(), made.regions, made.inference, grey()), **changes)
+    choices = first_choices(found(), grey())
+    return replace(Seen.first_choices(choices, made.regions, made.inference), **changes)
 
 
 def features_of(seen, whole_image=None, inference=None, low=0.0):

@@ -7,7 +7,7 @@ import pytest
 
 from confidence.scenes import SETTINGS, found, grey, result, scene
 from slanted.confidence import belief
-from slanted.confidence.belief import judge_matches
+from slanted.confidence.belief import first_choices, judge_matches
 from slanted.confidence.weights import Weights, weights_of
 from slanted.matching import Matches
 from slanted.model.evidence import Judgement
@@ -25,8 +25,10 @@ def trees():
 
 def judged_with(trees, matches=None):
     made = result()
-    seen = matches or found(), made.regions, made.inference, grey()
-    return judge_matches(*seen, SETTINGS, trees)
+    choices = first_choices(matches or found(), grey())
+    if choices is None:
+        return None
+    return judge_matches(choices, made.regions, made.inference, SETTINGS, trees)
 
 
 def believed(kept, doubt, **limits):

@@ -20,6 +20,7 @@ from confidence.scenes import (
     seen_result,
     surface_with_a_hole,
 )
+from slanted.confidence import scene as scenery
 from slanted.confidence.features import (
     CAP,
     IN_VIEW_CAP,
@@ -365,3 +366,17 @@ def test_a_thinned_image_has_every_second_pixel_of_all_inputs(kind):
             assert getattr(some, name) is None
         else:
             np.testing.assert_array_equal(getattr(some, name), values[10:30:2, ::2], err_msg=name)
+
+
+def test_grey_differences_are_those_of_every_thinned_pixel():
+    disparity, (left, right) = scene().disparity.astype(np.float32), grey()
+    found = mismatch(grey(), disparity)
+    wanted = np.abs(left - warped(right, disparity).astype(np.float32))
+    assert found.shape == disparity.shape
+    np.testing.assert_array_equal(found[::THIN, ::THIN], wanted[::THIN, ::THIN])
+
+
+def test_grey_differences_do_not_depend_on_how_many_rows_are_looked_up_at_a_time(monkeypatch):
+    whole = mismatch(grey(), scene().disparity.astype(np.float32))
+    monkeypatch.setattr(scenery, "PIXELS_AT_A_TIME", 7 * scene().disparity.shape[1] // THIN)
+    np.testing.assert_array_equal(mismatch(grey(), scene().disparity.astype(np.float32)), whole)

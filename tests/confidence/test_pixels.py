@@ -20,7 +20,7 @@ from confidence.scenes import (
 from slanted.confidence import pixels
 from slanted.confidence.features import names_of
 from slanted.confidence.pixels import bands_of_features, judge_pixels, thin_rows
-from slanted.confidence.scene import Seen
+from slanted.confidence.scene import Choices, Seen
 from slanted.confidence.weights import weights_of
 from slanted.evaluation.confidence import evaluate_confidence
 from slanted.images.colour import grey_pair
@@ -142,7 +142,8 @@ def test_bands_have_the_features_of_the_whole(tall, monkeypatch, count, kind):
     beside = Judgement(choices[0], made.matched, np.abs(choices[0]) % 1, *choices[1:])
     seen = Seen.result(maps, made.regions, views, beside if kind == "result" else None)
     if kind == "choices":
-        seen = Seen.first_choices(choices, made.matched, made.regions, made.inference, views)
+        known = Choices.of(choices[0], made.matched, *choices[1:], views)
+        seen = Seen.first_choices(known, made.regions, made.inference)
     whole, one = all_features(made, seen)
     monkeypatch.setattr(pixels, "BAND_PIXELS", -(-64 * 408 // count))
     banded, several = all_features(made, seen)

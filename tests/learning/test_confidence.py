@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import slanted
-from slanted.confidence.belief import judge_matches
+from slanted.confidence.belief import first_choices, judge_matches
 from slanted.confidence.boosting import Growth
 from slanted.confidence.weights import FORESTS, Weights
 from slanted.errors import InputError
@@ -117,10 +117,8 @@ def test_trees_tell_wrong_from_right_on_another_scene(learned):
     scene = make_scene(128, 64, seed=99)
     found = find_matches(scene.left, scene.right, QUICK.matching, DisparityRange(0, 64))
     made = slanted.estimate(scene.left, scene.right, QUICK)
-    judged = judge_matches(
-        *(found, made.regions, made.inference, grey_pair(scene.left, scene.right)),
-        *(QUICK, learned[0].matches),
-    )
+    choices = first_choices(found, grey_pair(scene.left, scene.right))
+    judged = judge_matches(choices, made.regions, made.inference, QUICK, learned[0].matches)
     scores = evaluate_confidence(judged.disparity, scene.disparity, 1 - judged.doubt)
     assert scores.metrics["AUC-all"] > 0.75
 

@@ -284,8 +284,8 @@ def test_dask_gives_the_same_weights(frames, uninterrupted):
     distributed = pytest.importorskip("distributed")
     settings = SETTINGS.with_text({"learning.max_steps": "3"})
     alone = uninterrupted(settings)
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    with distributed.LocalCluster(  # at any free port: without an address it takes 8787
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
     ) as cluster:
         shared = learn_weights(frames, settings, scheduler=cluster.scheduler_address)
     np.testing.assert_array_equal(alone.weights, shared.weights)

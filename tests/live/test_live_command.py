@@ -15,6 +15,7 @@ from live.showing import unpacked
 from slanted.batch.summary import find_results, read_summary
 from slanted.cli import main
 from slanted.live.sources import open_source
+from slanted.runtime.extras import how_to_install
 from viewer.client import Client
 from viewer.waiting import PATIENCE, until
 
@@ -67,7 +68,7 @@ def test_without_the_viewer_it_prints(videos, monkeypatch, capsys):
     monkeypatch.setattr("slanted.viewer.serve.find_spec", lambda name: None)
     assert run("left.avi", "right.avi") == 0
     said = capsys.readouterr()
-    assert "there is no page; run pip install 'slanted[viewer]', or give --no-view" in said.err
+    assert f"there is no page; {how_to_install('viewer')}, or give --no-view" in said.err
     assert re.search(r"^3 frames in [\d.]+ s, 0 dropped$", said.out, re.MULTILINE)
 
 

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from slanted.errors import InputError
-from slanted.matching import DisparityRange, census_sgm, find_matches, match
+from slanted.matching import DisparityRange, census_sgm, find_matches, match, search_bands
+from slanted.matching.search_bands import BYTES_A_CELL, EVERY_MAP
+from slanted.matching.search_grid import SIDE, whole_grid
+from slanted.matching.winner_kernels import MISMATCHED, OCCLUDED, agreement_rows
 from slanted.runtime.threads import thread_limit
 from slanted.settings import CensusSettings, MatchingSettings
 from slanted.synthetic import make_scene
@@ -78,39 +81,38 @@ def test_the_range_may_be_wider_than_the_image():
     np.testing.assert_allclose(np.nanmedian(found), 2, atol=0.1)
 
 
+def maps_of(scene, searched):
+    """Every map, without the clean-up."""
+    views = [census_sgm.grey_view(view, census()) for view in (scene.left, scene.right)]
+    grid, wanted = whole_grid(views[0].shape, searched), (*EVERY_MAP, "state")
+    return census_sgm.match_in_bands(views, grid, searched, census(), wanted)
+
+
 def test_threads_do_not_change_the_bytes():
     scene = make_scene(161, 93, objects=3, max_disparity=30, noise=4.0, seed=3)
     results = []
     for threads in (1, 2, 3):
         with thread_limit(threads):
-            found = census_sgm.match_details(
-                scene.left, scene.right, DisparityRange(-3, 33), census()
+            found = maps_of(scene, DisparityRange(-3, 33))
+            cleaned = census_sgm.match(
+                scene.left, scene.right, DisparityRange(-3, 33), census(speckle_size=100)
             )
-        results.append([values.tobytes() for values in vars(found).values()])
+        maps = *found.values(), cleaned.disparity, cleaned.margin, cleaned.confidence
+        results.append([values.tobytes() for values in maps])
     assert results[0] == results[1] == results[2]
 
 
 def test_bands_change_nothing_away_from_seams(monkeypatch):
-    scene = make_scene(120, 300, objects=3, max_disparity=20, noise=2.0, seed=5)
+    scene = make_scene(120, 400, objects=3, max_disparity=20, noise=2.0, seed=5)
     searched, settings = DisparityRange(0, 24), census(speckle_size=0)
-    whole = census_sgm.match_details(scene.left, scene.right, searched, settings)
-    monkeypatch.setattr(census_sgm, "BAND_BYTES", 0)
-    monkeypatch.setattr(census_sgm, "OVERLAP", 40)
-    seams = [core.stop for core, _ in census_sgm.bands(300, 120, 24)]
-    assert len(seams) == 8
-    banded = census_sgm.match_details(scene.left, scene.right, searched, settings)
-    same = (whole.disparity == banded.disparity) | (
-        np.isnan(whole.disparity) & np.isnan(banded.disparity)
-    )
+    whole = census_sgm.match(scene.left, scene.right, searched, settings)
+    monkeypatch.setattr(search_bands, "BAND_BYTES", 12 * 8 * 32 * SIDE * SIDE * BYTES_A_CELL)
+    bands = search_bands.square_bands(whole_grid((400, 120), searched))
+    assert [core.stop * SIDE for core, _ in bands] == [128, 256, 400]
+    banded = census_sgm.match(scene.left, scene.right, searched, settings)
+    same = np.isclose(banded.disparity, whole.disparity, 0, 0, equal_nan=True)
+    assert same[:50].all()  # too far from a seam to notice it
     assert same.mean() > 0.995
-    # With the overlap at its real size, the first rows are too far from a seam to notice it.
-    monkeypatch.setattr(census_sgm, "OVERLAP", 64)
-    banded = census_sgm.match_details(scene.left, scene.right, searched, settings)
-    same = (whole.disparity == banded.disparity) | (
-        np.isnan(whole.disparity) & np.isnan(banded.disparity)
-    )
-    assert same[:30].all()
-    assert same.mean() > 0.998
 
 
 @pytest.mark.parametrize("value", [0, 90, 255])
@@ -182,27 +184,25 @@ def test_an_ambiguous_area_is_filled_rightly_or_not_at_all(area):
 
 def test_occlusions_and_mismatches_are_told_apart():
     scene = make_scene(320, 240, objects=4, background=1, min_disparity=8, max_disparity=40, seed=7)
-    found = census_sgm.match_details(scene.left, scene.right, DisparityRange(0, 48), census())
-    unknown = np.isnan(found.disparity)
-    assert not (found.occluded & found.mismatched).any()
-    assert unknown[found.occluded | found.mismatched].all()
+    found = maps_of(scene, DisparityRange(0, 48))
+    unknown = np.isnan(found["disparity"])
+    occluded, mismatched = found["state"] == OCCLUDED, found["state"] == MISMATCHED
+    assert unknown[occluded | mismatched].all()
     inner = np.zeros_like(unknown)
     inner[:, 48:] = True  # left of it the right image ends
     hidden = scene.occluded & inner
     # What the right image does not see is mostly noticed, and what it sees is mostly kept.
-    assert (found.occluded | found.mismatched)[hidden].mean() > 0.7
-    assert found.occluded[hidden].mean() > found.mismatched[hidden].mean()
+    assert (occluded | mismatched)[hidden].mean() > 0.7
+    assert occluded[hidden].mean() > mismatched[hidden].mean()
     assert unknown[~scene.occluded & inner].mean() < 0.06
-    assert hidden[found.occluded & inner].mean() > 0.5
+    assert hidden[occluded & inner].mean() > 0.5
     known = ~unknown & ~scene.occluded
-    assert (np.abs(found.disparity - scene.disparity)[known] > 1).mean() < 0.02
+    assert (np.abs(found["disparity"] - scene.disparity)[known] > 1).mean() < 0.02
 
 
 def test_a_wrong_match_of_a_seen_pixel_is_a_mismatch():
     left = np.array([[0, 0, 0, 3, 0, 0]], np.int32)  # all at disparity 0, one pixel matched wrongly
     right = np.zeros((1, 6), np.int32)
-    from slanted.matching.winner_kernels import MISMATCHED, agreement_rows
-
     state = np.empty((1, 6), np.uint8)
     agreement_rows(left, right, 0, 4, 1, 0, 1, state)
     assert state.tolist() == [[0, 0, 0, MISMATCHED, 0, 0]]
@@ -226,12 +226,12 @@ def test_filters_can_be_switched_off():
 
     def details(**changes):
         settings = dataclasses.replace(census(), **changes)
-        return census_sgm.match_details(left, right, DisparityRange(0, 32), settings)
+        return census_sgm.match(left, right, DisparityRange(0, 32), settings)
 
     checked = np.isfinite(details().disparity).mean()
     unchecked = details(left_right_threshold=0)
     assert np.isfinite(unchecked.disparity).mean() > checked
-    assert not (unchecked.occluded | unchecked.mismatched).any()
+    assert unchecked.agrees.all()
     assert np.isfinite(details(speckle_size=0).disparity).mean() > checked
     plain = details(census=CensusSettings(median=0)).disparity
     np.testing.assert_array_equal(np.isfinite(plain), np.isfinite(details().disparity))

@@ -13,10 +13,12 @@ import slanted
 from slanted.evaluation.metrics import evaluate
 from slanted.matching import DisparityRange, find_matches
 from slanted.matching.finer import block_medians, find_finer
+from slanted.pipeline import match_pair
 from slanted.settings import MatchingSettings, Settings
 from slanted.synthetic import make_scene
 
 SEARCHED = DisparityRange(0, 32)
+GUIDED = "matching.census.guided"
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.floats(0, 1))
@@ -47,6 +49,15 @@ def test_all_maps_have_the_size_of_the_pair_and_fit_together():
     assert (found.confidence[~known] == 0).all()
     assert np.isfinite(found.winner).all()
     assert found.winner.max() < SEARCHED.high
+
+
+def test_an_enlarged_pair_is_led_by_its_own_size_guided_or_not():
+    scene = make_scene(120, 80, segments=24, max_disparity=24, seed=3)
+    found = [
+        match_pair(scene.left, scene.right, Settings().updated({GUIDED: value}))[0]
+        for value in (True, False)
+    ]
+    np.testing.assert_array_equal(*found)
 
 
 def test_what_was_not_seen_at_the_own_size_is_not_searched():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from slanted.matching.network.matcher import agreeing
 from slanted.matching.network.model import open_model
 from slanted.matching.network.views import Fit
 from slanted.pipeline import reestimate
+from slanted.runtime.extras import how_to_install
 from slanted.settings import MatchingSettings, NetworkSettings
 from slanted.synthetic import make_scene
 
@@ -424,9 +426,13 @@ def test_without_onnx_runtime_opencv_runs_it_or_the_extra_is_named(tmp_path, mon
     monkeypatch.setattr("slanted.matching.network.model.find_spec", lambda name: None)
     np.testing.assert_array_equal(matched(path).disparity, expected)
     other = block_matcher(tmp_path / "other.onnx")
-    with pytest.raises(MissingExtraError, match=r"run pip install 'slanted\[onnx\]', or set match"):
+    with pytest.raises(
+        MissingExtraError, match=rf"; {re.escape(how_to_install('onnx'))}, or set match"
+    ):
         matched(other, runtime="onnxruntime")
-    with pytest.raises(FileError, match=r"OpenCV can run, .* pip install 'slanted\[onnx\]'"):
+    with pytest.raises(
+        FileError, match=r"OpenCV can run, .* pip install 'slanted\[onnx\]'.* for ONNX"
+    ):
         matched(no_model(tmp_path / "none.onnx"))
 
 

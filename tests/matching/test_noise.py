@@ -13,7 +13,7 @@ from slanted.matching.noise import block_steps, calmed, follow_noise, noise_of
 from slanted.runtime.workers import Sequential
 from slanted.settings import CensusSettings, MatchingSettings
 from slanted.synthetic import make_scene
-from slanted.tiles.bands import match_in_bands
+from slanted.tiles.bands import match_census
 
 SEARCHED = DisparityRange(0, 48)
 
@@ -105,13 +105,12 @@ def test_noisy_pairs_are_matched_better(scene):
 
 
 def test_bands_of_a_smoothed_pair_are_those_of_the_whole(scene, monkeypatch):
-    monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 200 * 320 * 48)
+    monkeypatch.setattr("slanted.matching.search_bands.BAND_BYTES", 3_500_000)
     pair = noisy(scene.left, 20, 0), noisy(scene.right, 20, 1)
-    settings = follow_noise(*pair, MatchingSettings())
+    unguided = MatchingSettings(census=CensusSettings(guided=False))
+    settings = follow_noise(*pair, unguided)
     whole = find_matches(*pair, settings, SEARCHED)
-    parts, _ = match_in_bands(
-        *pair, settings, SEARCHED, backend=Sequential(1), with_confidence=False
-    )
+    parts, _ = match_census(*pair, settings, SEARCHED, backend=Sequential(1), with_confidence=False)
     np.testing.assert_array_equal(whole.disparity, parts)
 
 

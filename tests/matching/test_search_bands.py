@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slanted.matching import DisparityRange, guided_sgm, search_bands
-from slanted.matching.guided_sgm import expect, find_expected, match_expected
-from slanted.matching.search_bands import match_in_bands, square_bands
+from slanted.matching.census_sgm import match_grid, match_in_bands, match_squares
+from slanted.matching.guided_sgm import expect, find_expected
+from slanted.matching.search_bands import square_bands
 from slanted.matching.search_grid import SIDE, STEP, SearchGrid, expected_grid, whole_grid
 from slanted.runtime.opencv import cv2
 from slanted.settings import CensusSettings, MatchingSettings
@@ -77,13 +78,14 @@ def test_maps_of_bands_are_put_where_they_belong_in_any_order(seed, height):
         return {"winner": band.left[band.core], "low": low[band.core]}
 
     def shuffled(function, task, count):
+        assert function is match_squares
         for number in rng.permutation(count):
-            yield number, function(task(number))
+            yield number, match(task(number))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_bands, "BAND_BYTES", 12 * SIDE * SIDE * 2 * 16 * 3)
         bands = square_bands(grid)
-        arguments = tuple(views), grid, DisparityRange(0, 16), RULES, match
+        arguments = tuple(views), grid, DisparityRange(0, 16), RULES
         found = match_in_bands(*arguments, ask=shuffled)
     assert len(bands) > 1 or height <= 12 * SIDE
     np.testing.assert_array_equal(found["winner"], views[0])
@@ -113,7 +115,7 @@ def test_only_the_maps_that_are_wanted_are_made(scene):
     searched = DisparityRange(0, 64)
     grid = whole_grid(scene.left.shape, searched)
     arguments = scene.left, scene.right, grid, searched, RULES
-    every, one = match_expected(*arguments), match_expected(*arguments, ("disparity",))
+    every, one = match_grid(*arguments), match_grid(*arguments, ("disparity",))
     np.testing.assert_array_equal(one.disparity, every.disparity)
     assert (one.confidence, one.winner, one.agrees, one.margin) == (None, None, None, None)
     assert every.confidence is not None

@@ -49,13 +49,27 @@ def test_what_is_said_to_be_the_most_is_rounded_up(result):
     assert said in gap_text(made.summary())
 
 
+def on_a_terminal(result):
+    """The rows that a run prints, by name."""
+    rows = result_rows(result.summary(), result.settings)
+    return {name: "".join(text for text, _ in pieces) for name, pieces in rows}
+
+
 def test_the_card_and_the_terminal_say_the_same(result):
-    rows = {
-        name: "".join(text for text, _ in pieces) for name, pieces in result_rows(result.summary())
-    }
-    lines = dict(card.facts(result))
-    for name in ("disparity", "matched"):
+    rows, lines = on_a_terminal(result), dict(card.facts(result))
+    for name in ("disparity", "matched", "confidence"):
         assert lines[name] == rows[name]
+
+
+def test_a_terminal_says_why_rows_were_not_compared(result):
+    unchecked = replace(result, rectification=None)
+    assert on_a_terminal(unchecked)["rectification"] == (
+        "unknown: fewer than 30 features match, too few to compare the rows"
+    )
+    off = unchecked.settings.updated({"rectification.check": "off"})
+    assert on_a_terminal(replace(unchecked, settings=off))["rectification"] == (
+        "not checked: rectification.check is off"
+    )
 
 
 def test_shares_of_boundaries_are_those_of_the_labels(result):

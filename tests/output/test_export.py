@@ -20,6 +20,7 @@ from slanted.output.mesh import TOLERANCE
 from slanted.output.space import AUTO_DISPARITY, LEAST_DISPARITY
 from slanted.result import Result
 from slanted.result_folder import open_result
+from slanted.runtime.extras import how_to_install
 from slanted.synthetic import make_scene
 
 SCENE = make_scene(160, 120, seed=3)
@@ -273,7 +274,7 @@ def test_what_is_missing_is_named_with_its_cure(
     assert run("export", tmp_path, name, "--quiet") == 2
     error = capsys.readouterr().err
     package = {"PIL": "pillow"}.get(module, module)
-    assert f"need {package}, which is not installed; run pip install 'slanted[viewer]'" in error
+    assert f"need {package}, which is not installed; {how_to_install('viewer')}" in error
     assert f"error: {name}: " in error
     assert "; nothing was written" in error
 
@@ -292,7 +293,7 @@ def test_what_needs_no_extra_is_written_without_it(
     assert run("export", tmp_path, "-o", tmp_path / "out", *cameras, "--quiet", "--json") is None
     out, err = capsys.readouterr()
     assert err.startswith(f"slanted: warning: {', '.join(left_out)}: left out; ")
-    assert "not installed; run pip install 'slanted[viewer]'" in err
+    assert f"not installed; {how_to_install('viewer')}" in err
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {"cloud.ply", "depth.png", "mesh.ply"} - set(left_out)
     assert json.loads(out)["left_out"] == left_out

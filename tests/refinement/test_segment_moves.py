@@ -11,14 +11,13 @@ from scipy import ndimage
 
 import naive_moves
 from partition.label_maps import SPECIAL_MAPS, label_maps, voronoi
-from slanted.partition.connectivity import split_connected
+from slanted.partition.connectivity import pieces_and_runs
 from slanted.refinement.move_kernels import (
     MIXED,
     SINGLE_RUNS,
     SMALLEST_SEGMENT,
     MoveWeights,
     move_pixels,
-    piece_origins,
 )
 from slanted.refinement.segment_moves import (
     BANDS,
@@ -29,7 +28,12 @@ from slanted.refinement.segment_moves import (
     segment_sums,
     turns_of_pixels,
 )
-from slanted.refinement.segment_splits import SMALLEST_PIECE, fit_patches, split_segments
+from slanted.refinement.segment_splits import (
+    SMALLEST_PIECE,
+    fit_patches,
+    piece_origins,
+    split_segments,
+)
 from slanted.regions import build_regions
 from slanted.runtime.threads import thread_limit
 from slanted.settings.refinement import RefinementSettings
@@ -352,8 +356,8 @@ def test_planes_of_patches_are_least_squares(labels, seed):
 @given(st.integers(0, 10_000))
 def test_pieces_know_their_size_and_origin(seed):
     labels = np.random.default_rng(seed).integers(0, 4, (6, 7)).astype(np.int32)
-    pieces = split_connected(labels)
+    pieces, (begin, _) = pieces_and_runs(labels)
     sizes, origins = naive_moves.piece_origins(pieces, labels)
-    found = piece_origins(pieces, labels, len(sizes))
+    found = piece_origins(pieces, labels, begin)
     assert found[0].tolist() == sizes
     assert found[1].tolist() == origins

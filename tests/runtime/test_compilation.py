@@ -34,6 +34,11 @@ def tripled(x):
     return 3 * x
 
 
+@kernel
+def quadrupled(x):
+    return doubled(doubled(x)) + 0 * doubled(x)
+
+
 ENTRIES = [
     Specialisation(f"{__name__}.{name}", [kind])
     for name in ("doubled", "tripled")
@@ -83,6 +88,12 @@ def test_every_listed_kernel_is_one_and_compiles():
     for entry in listed():
         entry.compile()
         assert entry.types in entry.dispatcher.overloads
+
+
+def test_what_calls_more_is_larger(monkeypatch):
+    monkeypatch.setattr(kernel_list, "_named", lambda name: globals()[name])
+    small, large, gone = (Specialisation(name, []) for name in ("doubled", "quadrupled", "gone"))
+    assert large.size > 2 * small.size > 0 == gone.size
 
 
 @pytest.mark.parametrize("example", [3, 0.5, True, (1, 2.0), (1, 1), Pair(1, 2.0)])

@@ -145,6 +145,22 @@ def test_a_call_of_opencv_is_waited_for(blocked):
     assert forks.is_busy(start(ours("cv2.blur(); cv2.done()", cv2=opencv), "work"))
 
 
+def test_a_call_of_opencv_by_an_inner_function_is_waited_for(blocked):
+    lock, start = blocked
+    module = {"__name__": "slanted.of_a_test", "lock": lock}
+    source = """
+def outer(opencv):
+    cv2 = opencv
+    def inner():
+        cv2.blur()
+        cv2.done()
+    return inner
+"""
+    exec(source, module)
+    opencv = types.SimpleNamespace(blur=lock.acquire, done=lock.release)
+    assert forks.is_busy(start(module["outer"](opencv), "inner"))
+
+
 def test_other_work_is_not(blocked):
     lock, start = blocked
     assert not forks.is_busy(start(ours("lock.acquire(); lock.release()", lock=lock), "work"))

@@ -11,6 +11,7 @@ import pytest
 import slanted
 from slanted.errors import InputError, MissingExtraError
 from slanted.runtime import opencv, versions
+from slanted.runtime.extras import how_to_install
 
 ROOT = Path(__file__).parents[2]
 SOURCES = str(Path(slanted.__file__).resolve().parents[1])
@@ -20,7 +21,7 @@ EMPTY = "__version__ = '5.0.0'"
 OLD = "__version__ = '4.8.1'"
 MISSING = (
     "slanted needs OpenCV (the Python module cv2), which is not installed; run pip install "
-    "'slanted[opencv]', or install any one of opencv-python-headless, opencv-python, "
+    "'slanted[opencv]' (in a clone: pip install '.[opencv]'), or install any one of opencv-python-headless, opencv-python, "
     "opencv-contrib-python-headless, opencv-contrib-python"
 )
 
@@ -87,7 +88,7 @@ def test_functions_say_what_to_install(python):
 def test_the_demo_names_all_that_is_missing_at_once(command, cv2, extras):
     code, _, err = command(cv2, "demo", skimage=False)
     assert code == 2
-    assert f"which is not installed; run pip install 'slanted[{extras}]'\n" in err
+    assert f"which is not installed; {how_to_install(extras)}\n" in err
 
 
 def test_a_library_that_is_missing_is_named(command):

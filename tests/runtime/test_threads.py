@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slanted.runtime.threads import current_threads, share, share_rows, thread_limit, together
+from slanted.runtime.threads import (
+    Soon,
+    current_threads,
+    lend_threads,
+    share,
+    share_rows,
+    thread_limit,
+    together,
+)
 
 
 @given(st.integers(0, 50), st.integers(1, 6), st.integers(1, 4))
@@ -74,3 +84,141 @@ def test_a_failure_is_raised_after_all_others_have_ended(failing):
     assert sorted(ended) == [k for k in range(3) if k != failing]
     with thread_limit(3):  # and the pool is still good
         assert together(lambda: 1, lambda: 2) == [1, 2]
+
+
+def test_another_thread_does_what_is_needed_soon():
+    with thread_limit(2):
+        begun, may_end = threading.Event(), threading.Event()
+
+        def task():
+            begun.set()
+            assert may_end.wait(300)
+            return threading.current_thread(), current_threads()
+
+        soon = Soon(task)
+        assert begun.wait(300)  # without being asked for
+        may_end.set()
+        thread, threads = soon.result()
+        assert thread is not threading.current_thread()
+        assert threads == 1
+        assert soon.result() == (thread, 1)  # it is kept
+
+
+def test_what_nobody_has_begun_is_done_when_it_is_asked_for():
+    done = []
+    with thread_limit(1):
+        alone = Soon(lambda: done.append(threading.current_thread()))
+        assert not done
+        alone.result()
+        alone.result()
+    with thread_limit(2):
+        may_end = threading.Event()
+        first = Soon(lambda: may_end.wait(300))  # the only helper is busy with it
+        second = Soon(lambda: done.append(threading.current_thread()))
+        second.result()
+        # Nor do shared tasks wait for that helper.
+        assert together(threading.current_thread, threading.current_thread) == done[:1] * 2
+        may_end.set()
+        assert first.result()
+    assert done == [threading.current_thread()] * 2
+
+
+def test_a_failure_of_what_was_done_early_is_raised_when_it_is_asked_for():
+    with thread_limit(2):
+        soon = Soon(lambda: 1 // 0)
+        assert together(lambda: 1, lambda: 2) == [1, 2]
+        with pytest.raises(ZeroDivisionError):
+            soon.result()
+
+
+def test_what_waits_is_begun_when_threads_are_lent():
+    begun = threading.Event()
+    with thread_limit(2):
+        soon = Soon(lambda: (begun.set(), threading.current_thread())[1], wait=True)
+        assert together(lambda: 1, lambda: 2) == [1, 2]
+        assert not begun.is_set()
+        lend_threads()
+        assert begun.wait(300)
+        assert soon.result() is not threading.current_thread()
+        here = Soon(threading.current_thread, wait=True)
+        assert here.result() is threading.current_thread()
+        lend_threads()  # nothing waits any more
+        assert here.result() is threading.current_thread()
+    lend_threads()
+    assert Soon(lambda: 3, wait=True).result() == 3
+
+
+def test_what_nobody_asks_for_ends_with_the_limit():
+    begun, may_end, done = threading.Event(), threading.Event(), []
+
+    def task():
+        begun.set()
+        assert may_end.wait(300)
+        done.append(1)
+
+    with pytest.raises(ZeroDivisionError), thread_limit(2):
+        soon, later = Soon(task), Soon(lambda: done.append(2))  # there is one helper for both
+        assert begun.wait(300)
+        threading.Timer(0.05, may_end.set).start()
+        _ = 1 // 0
+    assert done == [1]  # it was waited for, and the other one is never begun
+    with thread_limit(2):
+        assert Soon(lambda: 3).result() == 3  # so the helper is free
+        assert done == [1]
+        soon.result()
+        later.result()
+    assert done == [1, 2]
+
+
+def test_what_was_dropped_amid_its_work_ends_with_the_limit():
+    begun, may_end, done = threading.Event(), threading.Event(), []
+
+    def task():
+        begun.set()
+        assert may_end.wait(300)
+        done.append(1)
+
+    with thread_limit(2):
+        soon = Soon(task)
+        assert begun.wait(300)
+        del soon
+        threading.Timer(0.05, may_end.set).start()
+    assert done == [1]
+
+
+def test_what_waits_is_kept_by_those_who_want_it_only():
+    with thread_limit(1):
+        soon = Soon(lambda: np.zeros(3), wait=True)
+        found = weakref.ref(soon.result())
+        del soon
+        gc.collect()
+        assert found() is None
+
+
+def test_what_waits_is_not_lost_where_there_are_no_threads_to_lend():
+    with thread_limit(2):
+        begun = threading.Event()
+        soon = Soon(begun.set, wait=True)
+        together(lend_threads, lend_threads)
+        assert not begun.is_set()
+        lend_threads()
+        assert begun.wait(300)
+        soon.result()
+
+
+def test_nothing_is_kept_for_a_thread_that_is_busy():
+    class Large:
+        def __call__(self):
+            return 1
+
+    with thread_limit(2):
+        may_end, large = threading.Event(), Large()
+        kept = weakref.ref(large)
+        busy = Soon(lambda: may_end.wait(300))
+        assert together(large, int) == [1, 0]
+        assert Soon(large).result() == 1
+        del large
+        gc.collect()
+        assert kept() is None
+        may_end.set()
+        assert busy.result()

@@ -8,7 +8,13 @@ from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.images.colour import lab_planes
 from slanted.partition.connectivity import split_connected
 from slanted.segmentation import number_of_segments, segment
-from slanted.settings import SegmentationSettings, SlicSettings, UcmSettings
+from slanted.settings import (
+    SegmentationSettings,
+    Settings,
+    SlicSettings,
+    UcmSettings,
+    preset_names,
+)
 from slanted.synthetic import make_scene
 
 IMAGE, _, TRUTH = load_motorcycle()
@@ -59,11 +65,6 @@ def test_odd_images_are_segmented(method, kind):
 
 def test_one_segment_is_the_whole_image():
     assert segment(IMAGE[:40, :50], SegmentationSettings(method="slic", count=1)).max() == 0
-
-
-def test_more_segments_than_the_image_can_hold_are_refused():
-    with pytest.raises(InputError, match=r"segmentation\.count: expected at most 25 segments"):
-        segment(IMAGE[:10, :10], SegmentationSettings(method="slic", count=26))
 
 
 def test_disparity_is_needed_where_it_is_seen():
@@ -117,6 +118,18 @@ def test_by_itself_the_number_follows_the_size():
     found = segment(IMAGE[:240, :300], SegmentationSettings(method="slic")).max() + 1
     assert abs(found - 480) <= 48
     assert segment(IMAGE[:12, :12], SegmentationSettings(method="slic")).max() == 0
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_has_a_number_for_small_images(preset):
+    rules = Settings.preset(preset).segmentation
+    assert number_of_segments(IMAGE[:17, :33], rules) <= 17 * 33 // 4
+    assert number_of_segments(IMAGE, rules) == (rules.count or 800)  # where there is room, its own
+
+
+@pytest.mark.parametrize(("count", "found"), [(139, 139), (141, 140), (99_999, 140)])
+def test_there_are_no_more_segments_than_there_is_room_for(count, found):
+    assert number_of_segments(IMAGE[:17, :33], SegmentationSettings(count=count)) == found
 
 
 def test_unusable_arguments_are_refused():

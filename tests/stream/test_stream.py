@@ -404,6 +404,11 @@ def test_a_rate_must_be_a_rate(rate):
         slanted.Stream(rate=rate)
 
 
+def test_channels_are_checked_before_the_first_frame():
+    with pytest.raises(InputError, match=r"^channels: expected 'rgb' or 'bgr', got 'xyz'$"):
+        slanted.Stream(channels="xyz")
+
+
 def test_a_misspelt_argument_names_the_stream():
     with pytest.raises(ArgumentError, match="unknown argument of Stream; did you mean preset"):
         slanted.Stream(presett="fast")

@@ -18,7 +18,7 @@ from slanted.inference.terms import WholeImage
 from slanted.matching import DisparityRange, find_matches
 from slanted.matching.guided_sgm import MARGIN, expect, find_expected, is_guided
 from slanted.matching.search_bands import square_bands
-from slanted.matching.search_grid import expected_grid
+from slanted.matching.search_grid import expected_grid, whole_grid
 from slanted.model.evidence import Evidence
 from slanted.partition.label_image import label_image_from_user
 from slanted.pipeline import match_pair
@@ -27,7 +27,8 @@ from slanted.runtime.process_workers import Processes
 from slanted.runtime.workers import Sequential
 from slanted.segmentation import segment
 from slanted.synthetic import make_scene
-from slanted.tiles.bands import match_guided, match_in_bands
+from slanted.tiles import bands as tile_bands
+from slanted.tiles.bands import match_census, match_in_row_bands
 from slanted.tiles.terms import TiledImage
 from slanted.tiles.tile import make_tiles, take_sets
 
@@ -192,24 +193,35 @@ def test_no_segment_ends_at_a_seam_because_of_it(scene, whole):
     assert (same[0] != same[1]).mean() < 0.01
 
 
-@pytest.mark.parametrize("method", ["census", "sgbm"])
-def test_bands_match_as_the_whole_does(scene, method, monkeypatch):
-    monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
-    options = WHOLE.with_text({"matching.method": method}).matching
+def test_bands_of_another_matcher_match_as_the_whole_does(scene, monkeypatch):
+    monkeypatch.setattr(tile_bands, "BAND_BYTES", 300 * 400 * 64 * 2)
+    options = WHOLE.with_text({"matching.method": "sgbm"}).matching
     searched = DisparityRange(0, 64)
-    found = find_matches(scene.left, scene.right, options, searched)
-    whole, sure = found.disparity, found.confidence
-    found, confidence = match_in_bands(
-        scene.left, scene.right, options, searched,
-        backend=Sequential(1), with_confidence=method == "census",
-    )  # fmt: skip
-    if method == "census":
-        np.testing.assert_array_equal(found, whole)
-        np.testing.assert_array_equal(confidence, sure)
-    else:
-        known = np.isfinite(found) & np.isfinite(whole)
-        assert (np.isfinite(found) != np.isfinite(whole)).mean() < 0.01
-        assert (np.abs(found - whole)[known] > 0.5).mean() < 0.005
+    whole = find_matches(scene.left, scene.right, options, searched).disparity
+    backend = Sequential(1)
+    found, confidence = match_in_row_bands(
+        scene.left, scene.right, options, searched, backend=backend, with_confidence=False
+    )
+    assert confidence is None
+    known = np.isfinite(found) & np.isfinite(whole)
+    assert (np.isfinite(found) != np.isfinite(whole)).mean() < 0.01
+    assert (np.abs(found - whole)[known] > 0.5).mean() < 0.005
+
+
+def test_bands_cover_every_row_once():
+    assert list(tile_bands.bands(375, 1242, 128)) == [(slice(0, 375), slice(0, 375))]
+    for height, width, count in ((3648, 5472, 256), (1000, 90_000, 256), (10_000, 500, 64)):
+        found = list(tile_bands.bands(height, width, count))
+        rows = np.concatenate([np.arange(core.start, core.stop) for core, _ in found])
+        np.testing.assert_array_equal(rows, np.arange(height))
+        for core, seen in found:
+            assert seen.start in (0, core.start - tile_bands.OVERLAP)
+            assert seen.stop in (height, core.stop + tile_bands.OVERLAP)
+            limit = max(
+                tile_bands.BAND_BYTES // (tile_bands.OTHERS_BYTES_A_CELL * width * count),
+                3 * tile_bands.OVERLAP,
+            )
+            assert seen.stop - seen.start <= limit
 
 
 GUIDED = WHOLE.with_text({"matching.census.guided": "true"})
@@ -231,28 +243,39 @@ def test_guided_bands_are_those_of_the_whole_for_any_workers(scene):
     bands = square_bands(expected_grid(scene.left.shape, expected, MARGIN, searched))
     assert len(bands) > 3
     whole = find_expected(*pair, matching, searched, expected)
+    check_backends(pair, matching, searched, whole)
+    near = np.abs(whole.disparity - scene.disparity)[np.isfinite(whole.disparity)]
+    assert (near < 1).mean() > 0.97
+
+
+@pytest.mark.usefixtures("small_bands")
+@pytest.mark.parametrize("end", [24, 64])
+def test_bands_of_a_whole_range_are_those_of_the_whole_for_any_workers(scene, end):
+    pair, matching, searched = (scene.left, scene.right), UNGUIDED.matching, DisparityRange(0, end)
+    assert len(square_bands(whole_grid(scene.left.shape, searched))) > 3
+    check_backends(pair, matching, searched, find_matches(*pair, matching, searched))
+
+
+def check_backends(pair, matching, searched, whole):
     with Processes(2, 1) as processes:
         for backend in (Sequential(1), Sequential(2), processes):
             for with_confidence in (False, True):
-                found, confidence = match_guided(
+                found, confidence = match_census(
                     *pair, matching, searched, backend=backend, with_confidence=with_confidence
                 )
                 np.testing.assert_array_equal(found, whole.disparity)
                 assert (confidence is not None) == with_confidence
                 if with_confidence:
                     np.testing.assert_array_equal(confidence, whole.confidence)
-    near = np.abs(whole.disparity - scene.disparity)[np.isfinite(whole.disparity)]
-    assert (near < 1).mean() > 0.97
 
 
 @pytest.mark.usefixtures("small_bands")
 def test_a_large_image_is_guided_if_the_settings_say_so(scene):
     tiled, rest = GUIDED.with_text(TILED), UNGUIDED.with_text(TILED)
-    matched = {
-        name: match_pair(scene.left, scene.right, options)[0]
-        for name, options in (("one", GUIDED), ("tiles", tiled), ("all", rest))
-    }
+    named = ("one", GUIDED), ("tiles", tiled), ("all", UNGUIDED), ("all in tiles", rest)
+    matched = {name: match_pair(scene.left, scene.right, options)[0] for name, options in named}
     np.testing.assert_array_equal(matched["tiles"], matched["one"])
+    np.testing.assert_array_equal(matched["all in tiles"], matched["all"])
     assert not np.array_equal(matched["tiles"], matched["all"], equal_nan=True)
 
 
@@ -274,7 +297,7 @@ def test_a_whole_chain_in_bands_has_no_seams(monkeypatch):
     """
     scenes = [made_scene(seed) for seed in range(3, 8)]
     whole = [estimate(scene.left, scene.right, WHOLE) for scene in scenes]
-    monkeypatch.setattr("slanted.matching.census_sgm.BAND_BYTES", 300 * 400 * 64 * 2)
+    monkeypatch.setattr("slanted.matching.search_bands.BAND_BYTES", 4_000_000)
     monkeypatch.setattr("slanted.tiles.stages.SEGMENTED_AT_ONCE", 1)
     bands = [estimate(scene.left, scene.right, INSIDE) for scene in scenes]
     wrong = np.array([

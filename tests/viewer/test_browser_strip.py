@@ -157,7 +157,7 @@ def test_errors_that_arrive_do_not_move_the_strip(page):
     until(page, lambda: page.locator("#strip-sort option[value=epe-all]").count())
     assert page.locator("#strip-sort").input_value() == "seconds"
     assert page.evaluate("document.getElementById('strip-list').scrollLeft") == before
-    page.unroute_all()
+    page.unroute_all(behavior="wait")
 
 
 def test_only_visible_pictures_are_asked_for(page):

@@ -14,6 +14,7 @@ import pytest
 
 from slanted.cli import main
 from slanted.errors import InputError
+from slanted.runtime.extras import how_to_install
 from slanted.viewer.serve import NEEDED, address_of, bind
 from viewer.client import Client
 from viewer.waiting import PATIENCE
@@ -125,7 +126,7 @@ def test_what_is_missing_is_named_with_its_cure(folder, capsys, monkeypatch, mod
         "slanted.viewer.serve.find_spec", lambda asked: None if asked == module else find(asked)
     )
     assert refused(folder / "out")
-    assert f"needs {name}, which is not installed; run pip install 'slanted[viewer]'" in (
+    assert f"needs {name}, which is not installed; {how_to_install('viewer')}" in (
         capsys.readouterr().err
     )
 

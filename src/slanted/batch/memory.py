@@ -26,8 +26,7 @@ AUTO_DISPARITIES = 0.25
 
 def pair_bytes(size: tuple[int, int], settings: Settings) -> int:
     """Return an upper estimate of a worker's memory for a pair of some (height, width)."""
-    from slanted.matching.census_sgm import BAND_BYTES
-    from slanted.matching.search_bands import BYTES_A_CELL
+    from slanted.matching.search_bands import BAND_BYTES, BYTES_A_CELL
     from slanted.matching.search_grid import rounded
 
     height, width = size

@@ -98,5 +98,5 @@ def command(settings: Settings, output: Path, report: Report) -> None:
         *table(("metric", *scores), rows),
         "",
     ]
-    told = [*result_rows(summary), *file_rows(output, files)]
+    told = [*result_rows(summary, result.settings), *file_rows(output, files)]
     report.outcome({**summary, "errors": scores, "files": files}, lines, told)

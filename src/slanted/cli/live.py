@@ -81,6 +81,7 @@ def command(
     from slanted.live.pairs import pair_sources
     from slanted.live.session import LiveSession
     from slanted.matching.network.matcher import check_network
+    from slanted.runtime.extras import how_to_install
     from slanted.viewer.serve import bind, missing_package
 
     if len(source) > 2:
@@ -91,7 +92,7 @@ def command(
         listening = None
         if view and (missing := missing_package()):
             note(f"slanted: warning: without {missing}, which is not installed, there is no page; "
-                 "run pip install 'slanted[viewer]', or give --no-view")  # fmt: skip
+                 f"{how_to_install('viewer')}, or give --no-view")  # fmt: skip
         elif view:
             listening = stack.enter_context(bind(host, port))
         opened = _open_sources(source, size)

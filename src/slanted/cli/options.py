@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from slanted.io import Calibration
 
 SHORT = {
+    "--min-disparity": "matching.min_disparity",
     "--max-disparity": "matching.max_disparity",
     "--min-confidence": "confidence.min",
     "--max-depth": "space.max_depth",

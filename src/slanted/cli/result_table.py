@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slanted.cli.terminal import Row
+
+if TYPE_CHECKING:
+    from slanted.settings import ConfidenceSettings, Settings
 
 STYLES = {"coplanar": "green", "hinge": "yellow", "occlusion": "red"}
 """Colours of the labels, as near to those of the pictures as a terminal gets."""
@@ -14,19 +17,19 @@ SURE, UNSURE = 0.9, 0.5
 """Median confidences from which the number is green, and below which it is red."""
 
 
-def result_rows(summary: dict[str, Any]) -> list[Row]:
-    """Return the rows on a result, doubts first."""
+def result_rows(summary: dict[str, Any], settings: Settings) -> list[Row]:
+    """Return the rows on a result of these settings, doubts first."""
     from slanted.output.summary_text import matched_text, range_text
 
     return [
         *(("doubtful", [(doubt, "bold red")]) for doubt in summary.get("doubts", ())),
-        *_rectification(summary.get("rectification")),
+        *_rectification(summary.get("rectification"), settings.rectification.check),
         ("size", [(f"{summary['width']}×{summary['height']} px", "")]),
         ("disparity", [(range_text(summary), "")]),
         ("matched", [(matched_text(summary), "")]),
         ("segments", [(f"{summary['segments']:,}", "")]),
         ("boundaries", list(_boundaries(summary))),
-        ("confidence", list(_confidence(summary))),
+        ("confidence", list(_confidence(summary, settings.confidence))),
         ("energy", list(_energy(summary))),
         ("time", [(seconds_text(summary["seconds"]), "")]),
     ]
@@ -62,16 +65,16 @@ def _boundaries(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield (f"{share:.1f} % {name}", STYLES[name])
 
 
-def _confidence(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _confidence(summary: dict[str, Any], rules: ConfidenceSettings) -> Iterator[tuple[str, str]]:
     median = summary.get("confidence_median")
     if median is None:
         yield ("none: there are no trees, or the disparity is your own", "")
         return
     yield ("median ", "")
     yield (f"{median:.2f}", "green" if median >= SURE else "red" if median < UNSURE else "yellow")
-    yield (f", {summary['low_confidence_percent']:.1f} % of the pixels low", "")
+    yield (f", {summary['low_confidence_percent']:.1f} % of the pixels below {rules.low:g}", "")
     if summary["dropped_percent"]:
-        yield (f", {summary['dropped_percent']:.1f} % left out", "")
+        yield (f", {summary['dropped_percent']:.1f} % left out, below {rules.min:g}", "")
 
 
 def _energy(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -81,9 +84,12 @@ def _energy(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield (gap_text(summary), "dim")
 
 
-def _rectification(check: dict[str, Any] | None) -> Iterator[Row]:
+def _rectification(check: dict[str, Any] | None, rule: str) -> Iterator[Row]:
+    from slanted.matching.rectification import FEWEST_MATCHES
+
     if check is None:
-        text = "not known, since too few features match, or not checked"
+        few = f"unknown: fewer than {FEWEST_MATCHES} features match, too few to compare the rows"
+        text = "not checked: rectification.check is off" if rule == "off" else few
         yield ("rectification", [(text, "yellow")])
     elif check["corrected"]:
         warp = check["warp"]

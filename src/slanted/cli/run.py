@@ -118,7 +118,7 @@ def command(
         report.outcome({"seconds": seconds, "output": str(output), "files": files}, rows=told)
         return
     outcome = {**result.summary(), "inputs": inputs, "output": str(output), "files": files}
-    report.outcome(outcome, rows=[*result_rows(outcome), *rows])
+    report.outcome(outcome, rows=[*result_rows(outcome, result.settings), *rows])
 
 
 def _tile_workers(

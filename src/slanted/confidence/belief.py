@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slanted.confidence.pixels import bands_of_features, interpolated
-from slanted.confidence.scene import Seen
+from slanted.confidence.scene import Choices, Seen
 from slanted.matching.census_sgm import take_medians
 from slanted.matching.out_of_view import drop_impossible
 from slanted.model.evidence import Judgement
@@ -53,46 +53,42 @@ def believed(judgement: Judgement, settings: Settings) -> DisparityMap:
 
 
 def judge_matches(
-    found: Matches,
-    regions: Regions,
-    inference: Inference,
-    grey: GreyPair,
-    settings: Settings,
-    forest: Forest,
-) -> Judgement | None:
-    """Judge the first choices of a matcher; None if it does not tell them.
+    choices: Choices, regions: Regions, inference: Inference, settings: Settings, forest: Forest
+) -> Judgement:
+    """Judge the first choices of a matcher.
 
     Parameters
     ----------
-    found
-        What the matcher found.
+    choices
+        From `first_choices`.
     regions, inference
         Segments, and planes that were found from the filtered matches.
-    grey
-        Both views in 8-bit grey.
     settings
         All parameters.
     forest
         The trees of matches.
     """
-    seen = first_choices(found, regions, inference, grey)
-    if seen is None or seen.agrees is None or seen.margin is None:
-        return None
+    seen = Seen.first_choices(choices, regions, inference)
     doubt = np.empty_like(seen.disparity)
     low = lowest_disparity(settings)
     for core, inside, features in bands_of_features(seen, regions, inference, low):
         shape = core.stop - core.start, doubt.shape[1]
         doubt[core] = interpolated(forest.probability(features), inside, shape)
-    return Judgement(seen.disparity, found.disparity, doubt, seen.agrees, seen.margin)
+    return Judgement(choices.disparity, choices.kept, doubt, choices.agrees, choices.margin)
 
 
-def first_choices(
-    found: Matches, regions: Regions, inference: Inference, grey: GreyPair
-) -> Seen | None:
-    """Return what the features need, or None if the matcher does not tell it."""
+def first_choices(found: Matches, grey: GreyPair) -> Choices | None:
+    """Return what is known of a matcher's first choices before any planes; None if it tells none.
+
+    Parameters
+    ----------
+    found
+        What the matcher found.
+    grey
+        Both views in 8-bit grey.
+    """
     if found.winner is None or found.agrees is None or found.margin is None:
         return None
     winner = found.winner.copy()
     take_medians(winner, MEDIAN)
-    choices = winner, found.agrees, found.margin
-    return Seen.first_choices(choices, found.disparity, regions, inference, grey)
+    return Choices.of(winner, found.disparity, found.agrees, found.margin, grey)

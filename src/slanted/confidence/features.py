@@ -87,21 +87,21 @@ def write_features(seen: Seen, scene: Scene, output: Float32s) -> None:
     share, values = known.astype(np.float32), np.where(known, seen.matched, np.float32(0))
     scale = np.float32(1 / max(scene.near - scene.low, 1.0))
     np.multiply(seen.disparity - np.float32(scene.low), scale, out=places["nearness"])
-    tasks = [
-        partial(_residuals, seen, share, values, places),
-        partial(_windows, seen.disparity, share, values, places),
-        partial(_sides, seen.disparity, seen.surface, places),
-        partial(_borders, seen, places),
-        partial(_segments, seen.labels, scene, places),
-        partial(_texture, seen.grey, scene.brightness, places),
-    ]
+    # The longest first, so that no thread begins with one while the others have nothing left.
+    tasks = [] if seen.doubt is None else [partial(_beside_choices, seen, places)]
+    tasks.append(partial(_sides, seen.disparity, seen.surface, places))
     if seen.patch is not None:
         tasks.append(partial(_choices, seen, share, values, places))
     else:
         for name, value in scene.image.items():
             places[name][:] = value
-    if seen.doubt is not None:
-        tasks.append(partial(_beside_choices, seen, places))
+    tasks += [
+        partial(_segments, seen.labels, scene, places),
+        partial(_texture, seen.grey, scene.brightness, places),
+        partial(_residuals, seen, share, values, places),
+        partial(_windows, seen.disparity, share, values, places),
+        partial(_borders, seen, places),
+    ]
     together(*tasks)
 
 

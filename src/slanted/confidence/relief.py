@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slanted.confidence.scene import THIN
+from slanted.confidence.scene import THIN, spread
 from slanted.confidence.windows import blurred
 from slanted.runtime.threads import together
 
@@ -73,18 +73,12 @@ def add_relief(
             above, own = min(SIDE, first), slice(first, first + ROWS)
             seen = slice(first - above, first + ROWS + SIDE)
             relief = _relief(planes[seen], matched[seen], confidence[seen], most)[above:][:ROWS]
-            is_same = np.abs(_spread(planes[own], rows.shape) - rows) <= np.float32(most)
-            np.add(rows, _spread(relief, rows.shape), out=rows, where=is_same)
+            is_same = np.abs(spread(planes[own], rows.shape) - rows) <= np.float32(most)
+            np.add(rows, spread(relief, rows.shape), out=rows, where=is_same)
         np.clip(rows, np.float32(lowest), np.float32(highest), out=rows)
 
     together(*(partial(raise_rows, first) for first in range(0, len(planes), ROWS)))
     return disparity
-
-
-def _spread(thin: DisparityMap, shape: tuple[int, ...]) -> DisparityMap:
-    """Give every pixel the value of its thinned pixel."""
-    height, width = shape
-    return thin.repeat(THIN, axis=0).repeat(THIN, axis=1)[:height, :width]
 
 
 def _relief(

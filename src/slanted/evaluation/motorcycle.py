@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from slanted.errors import MissingExtraError
 from slanted.io import Calibration
+from slanted.runtime.extras import how_to_install
 
 CALIBRATION = Calibration(
     fx_pixels=994.978,
@@ -30,7 +31,7 @@ def load_motorcycle() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.
         extras = "demo" if find_spec("cv2") else "opencv,demo"
         raise MissingExtraError(
             "the pair Motorcycle ships inside scikit-image, which is not installed; "
-            f"run pip install 'slanted[{extras}]'"
+            f"{how_to_install(extras)}"
         ) from missing
 
     left, right, disparity = stereo_motorcycle()

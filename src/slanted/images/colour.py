@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.runtime.arrays import Bytes
+from slanted.runtime.threads import share, together
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from slanted.images import GreyPair, Image
 
 WHITE_SHARE = 0.999
@@ -66,15 +70,19 @@ def brightened(left: Image, right: Image) -> tuple[Image, Image]:
 
 def _white(left: Image, right: Image) -> int:
     """Return the white of an 8-bit pair, at least 1; one value in seven tells it."""
-    counts = sum(np.bincount(image.reshape(-1)[::7], minlength=256) for image in (left, right))
-    below = np.cumsum(counts)
+
+    def counts(image: Image) -> NDArray[np.intp]:
+        return np.bincount(image.reshape(-1)[::7], minlength=256)
+
+    below = np.cumsum(sum(together(partial(counts, left), partial(counts, right))))
     return max(1, int(np.searchsorted(below, WHITE_SHARE * below[-1])))
 
 
 def grey_pair(left: Image, right: Image) -> GreyPair:
     """Return a pair of any kind as 8-bit grey images."""
-    one, other = (np.asarray(as_grey(image), np.uint8) for image in as_8_bit(left, right))
-    return one, other
+    eight = as_8_bit(left, right)
+    one, other = together(*(partial(as_grey, image) for image in eight))
+    return np.asarray(one, np.uint8), np.asarray(other, np.uint8)
 
 
 def as_rgb8(image: Image) -> Bytes:
@@ -89,5 +97,13 @@ def lab_planes(image: Image) -> Bytes:
     """Return (3, H, W) 8-bit Lab planes: L stretched to 0 … 255, a and b shifted by 128."""
     from slanted.runtime.opencv import cv2
 
-    lab = cv2.cvtColor(np.ascontiguousarray(as_rgb8(image)), cv2.COLOR_RGB2LAB)
-    return np.ascontiguousarray(lab.transpose(2, 0, 1))
+    colours = np.ascontiguousarray(as_rgb8(image))
+    lab = np.empty((3, *colours.shape[:2]), np.uint8)
+
+    def convert(first: int, last: int) -> None:
+        planes = cv2.split(cv2.cvtColor(colours[first:last], cv2.COLOR_RGB2LAB))
+        for plane, values in zip(lab, planes, strict=True):
+            plane[first:last] = values
+
+    share(len(colours), convert)
+    return lab

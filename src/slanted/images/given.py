@@ -88,6 +88,13 @@ def message_names(left: Any, right: Any, names: tuple[str, str]) -> tuple[str, s
     return one, other
 
 
+def channels_from_user(given: Any) -> Channels:
+    """Return the order of colours that a user gave, or raise an InputError."""
+    if given not in ("rgb", "bgr"):
+        raise InputError(f"channels: expected 'rgb' or 'bgr', got {given!r}")
+    return given  # type: ignore[no-any-return]
+
+
 def image_from_user(
     name: str, given: Any, channels: Channels = "rgb", *, own: bool = False
 ) -> GivenImage:
@@ -117,8 +124,7 @@ def image_from_user(
     >>> image_from_user("left", np.ones((3, 20, 30), np.float32)).pixels.shape
     (20, 30, 3)
     """
-    if channels not in ("rgb", "bgr"):
-        raise InputError(f"channels: expected 'rgb' or 'bgr', got {channels!r}")
+    channels_from_user(channels)
     if isinstance(given, GivenImage):
         return given
     if is_path(given):

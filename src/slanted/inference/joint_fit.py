@@ -61,9 +61,13 @@ def fit_jointly(
     diagonal, target = normal + pull, target + (pull @ planes[..., None])[..., 0]
     joined = np.flatnonzero(labels <= BoundaryLabel.HINGE).astype(np.int32)
     i, j = np.ascontiguousarray(regions.edges[joined].T)
-    add_blocks(_gap(regions, joined, labels, i, i, model), i, diagonal)
-    add_blocks(_gap(regions, joined, labels, j, j, model), j, diagonal)
-    across = _gap(regions, joined, labels, i, j, model)
+    hinge = (labels[joined] == BoundaryLabel.HINGE)[:, None]
+    centre = np.where(hinge, regions.boundary_centre[joined], regions.union_centre[joined])
+    spread = np.where(hinge, regions.boundary_covariance[joined], regions.union_covariance[joined])
+    first, second = (centre - regions.centre[side] for side in (i, j))
+    add_blocks(_gap(first, first, spread, model), i, diagonal)
+    add_blocks(_gap(second, second, spread, model), j, diagonal)
+    across = _gap(first, second, spread, model)
     found: Floats = solve_blocks(diagonal, i, j, across, target, planes, TOLERANCE, MOST_ROUNDS)
     usable = np.isfinite(found).all(axis=1, keepdims=True)
     return np.where(usable, found, planes)
@@ -78,14 +82,12 @@ def _pull(regions: Regions) -> Floats:
     return PULL * pull
 
 
-def _gap(
-    regions: Regions, edges: Ints, labels: Ints, one: Ints, other: Ints, model: ModelSettings
-) -> Floats:
-    """Return w · mean f_one f_otherᵀ over B_ij or S_i ∪ S_j, with f = (u, v, 1) about centres."""
-    hinge = (labels[edges] == BoundaryLabel.HINGE)[:, None]
-    centre = np.where(hinge, regions.boundary_centre[edges], regions.union_centre[edges])
-    spread = np.where(hinge, regions.boundary_covariance[edges], regions.union_covariance[edges])
-    (u, v), (s, t) = (centre - regions.centre[one]).T, (centre - regions.centre[other]).T
-    uu, uv, vv = spread.T
+def _gap(one: Floats, other: Floats, spread: Floats, model: ModelSettings) -> Floats:
+    """Return w · mean f_one f_otherᵀ over B_ij or S_i ∪ S_j, with f = (u, v, 1) about centres.
+
+    `one` and `other` are the mean positions of these pixels about the segments' centres, and
+    `spread` is their covariance.
+    """
+    (u, v), (s, t), (uu, uv, vv) = one.T, other.T, spread.T
     rows = [uu + u * s, uv + u * t, u, uv + v * s, vv + v * t, v, s, t, np.ones_like(u)]
     return model.weights.bdy2 * np.stack(rows, axis=1).reshape(-1, 3, 3)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, nan
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,9 @@ from slanted.model.energy import cheapest_labels
 from slanted.model.planes import lowest_disparity
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.threads import Soon
 from slanted.solver.dual import trivial_bound
-from slanted.solver.topology import build_topology
+from slanted.solver.topology import topology_of
 
 if TYPE_CHECKING:
     from slanted.inference.previous_frame import PreviousFrame
@@ -136,13 +138,15 @@ def _iterate(
     `label_anyway` says that the solution is the last of a run.
     """
     regions, inference, planes = terms.regions, terms.settings.inference, start.planes
+    scopes = regions.edges, regions.junctions3_edges, regions.junctions4_edges
+    topology = Soon(partial(topology_of, regions.count, *scopes))
     # These labels need no solver, and the iterations find better ones.
     labels = cheapest_labels(regions, planes, terms.settings.model)
     keeps = inference.proposals != "paper"
-    topology, initial_energy, bound, floor = None, nan, -inf, nan
+    initial_energy, bound, floor = nan, -inf, nan
     if start.count == 0 and label_anyway:
         graph = terms.graph(planes[:, None])
-        alone = terms.solve(graph, build_topology(graph), None, last=True)
+        alone = terms.solve(graph, topology.result(), None, last=True)
         labels, initial_energy, bound = alone.labels, alone.energy, alone.bound
         floor = trivial_bound(graph)
     tell(planes, labels, None)
@@ -153,10 +157,10 @@ def _iterate(
         last = label_anyway and t == end - 1
         particles = terms.particles(planes, labels, t, previous_frame)
         graph = terms.graph(particles)
-        topology = topology or build_topology(graph)
         incumbent = (np.zeros(regions.count, np.int32), labels) if keeps else None
-        solution = terms.solve(graph, topology, incumbent, last=last)
-        floor = trivial_bound(graph) if last else floor
+        lowest = Soon(partial(trivial_bound, graph)) if last else None
+        solution = terms.solve(graph, topology.result(), incumbent, last=last)
+        floor = floor if lowest is None else lowest.result()
         if keeps and t == start.iteration:
             initial_energy = float(solution.trace.energy[0])
         planes = particles[np.arange(regions.count), solution.states]

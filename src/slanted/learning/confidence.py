@@ -39,7 +39,10 @@ from slanted.matching.finer import find_finer
 from slanted.model.planes import lowest_disparity
 from slanted.pipeline import draw_maps, find_planes
 from slanted.regions import build_regions
-from slanted.stages import InitialMatches, PairRun, prepare
+from slanted.stages import InitialMatches
+from slanted.stages.after_matching import cut_segments, gather_evidence
+from slanted.stages.matching import guided_search
+from slanted.stages.pair_run import PairRun, prepare
 
 if TYPE_CHECKING:
     from slanted.confidence.forest import Forest
@@ -229,7 +232,7 @@ def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatc
         left, right = task.spoil(left, right, task.rng)
     with prepare(left, right, settings, None, names) as run:
         searched = disparity_range(run.left, run.right, settings.matching)
-        rules = run.matching, searched, run.finer, run.guided_search(searched)
+        rules = run.matching, searched, run.finer, guided_search(run, searched)
         found = find_finer(run.left, run.right, *rules)
         found_all = found.disparity, None, searched, None, found
         yield run, InitialMatches(*found_all, finer=run.grid), truth
@@ -238,12 +241,14 @@ def _run(task: _Task, settings: Settings) -> Iterator[tuple[PairRun, InitialMatc
 def _match_samples(task: _Task, settings: Settings) -> Samples:
     """Return features and errors of some first choices of the matcher."""
     with _run(task, settings) as (run, matches, truth):
-        seen = None
+        seen: Seen | None = None
         if matches.found is not None and np.isfinite(matches.disparity).any():
-            regions = build_regions(run.segment(matches), run.left, trusted=True)
-            terms = WholeImage.of(regions, run.gather(matches), run.settings_for(matches))
+            regions = build_regions(cut_segments(run, matches), run.left, trusted=True)
+            terms = WholeImage.of(regions, gather_evidence(run, matches), run.settings_for(matches))
             inference = infer(terms, with_features=False)
-            seen = first_choices(matches.found, regions, inference, run.grey)
+            choices = first_choices(matches.found, run.grey)
+            if choices is not None:
+                seen = Seen.first_choices(choices, regions, inference)
         if seen is None:
             raise InputError(
                 f"{task.frame.name}: expected matches, with the matcher's first choices, got none; "

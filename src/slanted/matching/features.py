@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slanted.images.colour import as_8_bit, as_grey
+from slanted.images.colour import grey_pair
 from slanted.runtime.arrays import Bytes, Floats
 from slanted.runtime.threads import together
 
@@ -64,7 +64,7 @@ def match_features(left: Image, right: Image) -> FeatureMatches:
 
     nothing = FeatureMatches(np.empty((0, 2)), np.empty((0, 2)))
     shrink = min(1.0, LARGEST_WIDTH / left.shape[1])
-    small = list(as_8_bit(as_grey(left), as_grey(right)))
+    small = list(grey_pair(left, right))
     if shrink < 1:
         small = [
             cv2.resize(each, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)

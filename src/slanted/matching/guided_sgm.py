@@ -1,50 +1,29 @@
-"""Semi-global matching that searches only what is expected: `census_sgm` on a `SearchGrid`.
-
-With a grid of whole ranges the result is that of `slanted.matching.census_sgm`, byte by byte.
-"""
+"""What leads a search: smaller pairs tell where squares of a large one find their disparities."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slanted.images.blocks import whole_blocks
 from slanted.images.colour import as_8_bit, as_grey
-from slanted.matching import DisparityRange, Matches, find_matches
-from slanted.matching.census_sgm import clean_up, grey_view
+from slanted.matching import DisparityRange, Matches
+from slanted.matching.census_sgm import match_grid, match_in_bands
 from slanted.matching.noise import follow_noise
 from slanted.matching.out_of_view import drop_impossible
-from slanted.matching.search_bands import BYTES_A_CELL, EVERY_MAP, in_turn, match_in_bands
-from slanted.matching.search_grid import (
-    SIDE,
-    STEP,
-    THIN,
-    expected_grid,
-    whole_grid,
-)
-from slanted.matching.search_grid_kernels import (
-    grid_path_state,
-    square_costs,
-    sweep_squares,
-)
-from slanted.matching.sgm_kernels import path_steps
-from slanted.matching.sgm_paths import cost_inputs, penalties, volume
-from slanted.matching.square_winner_kernels import square_winners
-from slanted.matching.winner_kernels import AGREES, agreement_rows
+from slanted.matching.search_bands import EVERY_MAP, in_turn
+from slanted.matching.search_grid import STEP, THIN, expected_grid, rounded, whole_grid
 from slanted.runtime.arrays import Bytes, DisparityMap
 from slanted.runtime.opencv import cv2
-from slanted.runtime.threads import bind, share, together
+from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from slanted.images import Image
-    from slanted.matching.search_bands import Ask, Maps, SquareBand
-    from slanted.matching.search_grid import SearchGrid
+    from slanted.matching.search_bands import Ask
     from slanted.settings import CensusSettings, MatchingSettings
 
 
@@ -74,7 +53,7 @@ def match_coarsely(
     Parameters
     ----------
     left, right, searched, settings
-        As for `match_expected`.
+        As for `match_grid`.
     times
         How many times the pair will be enlarged to be matched.
 
@@ -85,7 +64,7 @@ def match_coarsely(
     """
     small, coarse, rules = _smaller(left, right, searched, settings, THIN, times)
     grid, wanted = whole_grid(small[0].shape, coarse), ("disparity",)
-    found = match_expected(*small, grid, coarse, rules, wanted)
+    found = match_grid(*small, grid, coarse, rules, wanted)
     scale = np.float32(left.shape[1] * times / small[0].shape[1])
     return replace(found, disparity=found.disparity * scale)
 
@@ -113,14 +92,12 @@ def expect(
     while side > 1:
         small, coarse, rules = _smaller(left, right, searched, settings, side)
         leads, shape = _leads(winners, side), small[0].shape
-        grid = (
-            expected_grid(shape, leads, COARSE_MARGIN, coarse)
-            if leads and len(coarse) > STEP
-            else whole_grid(shape, coarse)
-        )
-        wanted = ("winner",)
-        found = match_in_bands(small, grid, coarse, rules, match_squares, wanted, ask)["winner"]
-        winners[side] = found * np.float32(left.shape[1] / shape[1])
+        grid = expected_grid(shape, leads, COARSE_MARGIN, coarse)
+        # Squares have room for a few more disparities; who wins there expects the range's end.
+        room = DisparityRange(coarse.low, coarse.low + rounded(len(coarse)))
+        found = match_in_bands(small, grid, room, rules, ("winner",), ask)["winner"]
+        scale = np.float32(left.shape[1] / shape[1])
+        winners[side] = np.minimum(found, np.float32(coarse.high - 1)) * scale
         side //= 2
     return _leads(winners, 1)
 
@@ -198,119 +175,13 @@ def find_expected(
     expected
         As for `expected_grid`.
     wanted, ask
-        As for `match_expected`.
+        As for `match_grid`.
     margin
         Disparities, in pixels, that are searched beyond what is expected.
     """
     left8, right8 = as_8_bit(left, right)
-    if len(searched) <= STEP:  # what is asked for is no more than the least that squares search
-        return find_matches(left8, right8, settings, searched)
     grid = expected_grid(left8.shape, expected, margin, searched)
     rules = follow_noise(left8, right8, settings)
-    found = match_expected(left8, right8, grid, searched, rules, wanted, ask)
+    found = match_grid(left8, right8, grid, searched, rules, wanted, ask)
     drop_impossible(found.disparity, found.confidence, settings)
     return found
-
-
-def match_expected(
-    left: Bytes,
-    right: Bytes,
-    grid: SearchGrid,
-    searched: DisparityRange,
-    settings: MatchingSettings,
-    wanted: tuple[str, ...] = EVERY_MAP,
-    ask: Ask = in_turn,
-) -> Matches:
-    """Match an 8-bit pair.
-
-    Parameters
-    ----------
-    left, right
-        Grey or RGB images of equal size.
-    grid
-        What each square searches.
-    searched
-        The range that contains all of it.
-    settings
-        Section ``matching``, whose subsection ``census`` is the matcher's.
-    wanted, ask
-        As for `match_in_bands`; without ``margin`` there is no confidence.
-    """
-    views = grey_view(left, settings), grey_view(right, settings)
-    found = match_in_bands(views, grid, searched, settings, match_squares, wanted, ask)
-    disparity, margin = found["disparity"], found.get("margin")
-    clean_up(disparity, searched, settings)
-    confidence = None
-    if margin is not None:
-        confidence = np.where(np.isnan(disparity), np.float32(0), margin)
-    return Matches(disparity, confidence, found.get("winner"), found.get("agrees"), margin)
-
-
-def match_squares(band: SquareBand) -> Maps:
-    """Match a band, without the clean-up."""
-    grid, searched, settings = band.grid, band.searched, band.settings
-    census, shape = settings.census, band.left.shape
-    winners = np.empty(shape, np.int32), np.empty(shape, np.int32)
-    winner, margin = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    unique = np.empty(shape, np.bool_)
-    # New memory takes as long to touch as costs to compute, so both volumes are kept, as one.
-    with volume((BYTES_A_CELL * grid.cells,), np.uint8) as memory:
-        costs, sums = memory[2 * grid.cells :], memory[: 2 * grid.cells].view(np.uint16)
-        _sum_paths((band.left, band.right), grid, census, costs, sums)
-        tests = searched.low, census.uniqueness, census.contrast, census.rival
-        outputs = (*winners, winner, margin, unique)
-        share(shape[0], bind(square_winners, (sums, *grid.arrays(), *tests), *outputs))
-    state = np.full(shape, AGREES, np.uint8)
-    if threshold := settings.left_right_threshold:
-        # An empty range: why a pixel fails the check is not asked.
-        checked = *winners, searched.low, searched.low, threshold
-        share(shape[0], bind(agreement_rows, checked, state))
-    agrees = state == AGREES
-    if len(searched) % STEP:  # squares search a little more
-        unique &= (winner >= searched.low) & (winner < searched.high)
-        np.clip(winner, searched.low, searched.high - 1, out=winner)
-    disparity = np.where(agrees & unique, winner, np.float32(np.nan))
-    maps = {"disparity": disparity, "winner": winner, "agrees": agrees, "margin": margin}
-    return {name: maps[name][band.core] for name in band.wanted}
-
-
-def _mirrored(view: NDArray[Any], before: int, after: int) -> NDArray[Any]:
-    """Return the mirrored rows of a view, which a rising disparity walks forward.
-
-    Their ends are repeated as far as any square searches.
-    """
-    height, width = view.shape
-    rows = np.empty((height, before + width + after), view.dtype)
-    rows[:, before : before + width] = view[:, ::-1]
-    rows[:, :before], rows[:, before + width :] = view[:, -1:], view[:, :1]
-    return rows
-
-
-def _sum_paths(
-    views: tuple[Bytes, Bytes],
-    grid: SearchGrid,
-    settings: CensusSettings,
-    costs: Bytes,
-    sums: NDArray[np.uint16],
-) -> None:
-    """Write the costs and their sums along all paths; see `sgm_paths.sum_paths`."""
-    arrays = grid.arrays()
-    (left, right, *gradients), weights = cost_inputs(*views, settings)
-    before, after = max(0, -int(grid.low.min())) + SIDE, grid.reach + SIDE
-    right, gradient = (_mirrored(each, before, after) for each in (right, gradients[1]))
-    words = left, right, gradients[0], gradient, before
-    share(len(grid.low), bind(square_costs, (*words, *weights, *arrays), costs))
-    share(len(sums), lambda first, last: sums[first:last].fill(0))
-    steps, penalty = path_steps(settings.paths), penalties(settings)
-    height, width = views[0].shape
-    middle = len(grid.low) // 2 * SIDE
-    halves = (0, middle), (middle, height)
-    states = {way: grid_path_state(steps, width, grid.most) for way in (1, -1)}
-
-    def sweep(direction: int, rows: tuple[int, int]) -> None:
-        inputs = costs, views[0], settings.p1, penalty, direction, *arrays, *rows, steps
-        sweep_squares(*inputs, *states[direction], sums)
-
-    # Two threads share one volume but never a row of squares of it.
-    for upper, lower in (halves, halves[::-1]):
-        together(partial(sweep, 1, upper), partial(sweep, -1, lower))

@@ -1,8 +1,9 @@
 """Sixteen disparities at a time, by the processor's vector instructions.
 
 LLVM makes vectors of long loops only: with the 16 to 32 disparities of a `SearchGrid` it treats
-most of them one by one. These functions, which kernels call, do a fixed number of *lanes*. Without
-a compiler (``NUMBA_DISABLE_JIT``) their twins in Python do the same.
+most of them one by one. These functions, which kernels call, do a fixed number of *lanes*, or as
+many *parts* of it as a pixel has. Without a compiler (``NUMBA_DISABLE_JIT``) their twins in Python
+do the same.
 """
 
 from __future__ import annotations
@@ -18,13 +19,11 @@ from slanted.matching.plain_lane_kernels import LANES, NONE
 
 __all__ = [
     "LANES",
+    "best_two",
     "better_lanes",
-    "extend_lanes",
-    "first_lane",
+    "extend_path",
     "least_lane",
-    "most_lane",
     "pixel_cost_lanes",
-    "second_lane",
     "sum_lanes",
 ]
 
@@ -66,6 +65,10 @@ class _Lanes:
         """Return the smaller value of each lane."""
         return self.builder.select(self.builder.icmp_unsigned("<", a, b), a, b)
 
+    def larger(self, a: Any, b: Any) -> Any:
+        """Return the larger value of each lane."""
+        return self.builder.select(self.builder.icmp_unsigned(">", a, b), a, b)
+
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         """Call one of LLVM's own functions."""
         kind = ir.FunctionType(result, [each.type for each in arguments])
@@ -76,13 +79,20 @@ class _Lanes:
         """Return the least value of all lanes."""
         return self.call(f"vector.reduce.umin.v{LANES}i16", _SHORT, values)
 
+    def most(self, values: Any) -> Any:
+        """Return the largest value of all lanes."""
+        return self.call(f"vector.reduce.umax.v{LANES}i16", _SHORT, values)
+
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def extend_lanes(
+def extend_path(
     _: Any, paths: Any, before: Any, here: Any, floor: Any, p1: Any, highest: Any,
-    cost: Any, cell: Any, sums: Any,
+    cost: Any, cell: Any, sums: Any, kept: Any, parts: Any,
 ) -> Any:  # fmt: skip
-    """Extend a path as `sgm_kernels._extend` does; return the least of the lanes.
+    """Extend a path as `sgm_kernels.sweep_squares` says; return the least of its new costs.
+
+    The loop is here, since a loop of a kernel cannot keep lanes: the least of every part would have
+    to be found, and compared by a branch that processors cannot guess.
 
     Parameters
     ----------
@@ -91,26 +101,36 @@ def extend_lanes(
     floor, p1, highest
         The least cost of the last pixel, P1, and the least cost with P2 added.
     cost, cell, sums
-        The volumes of costs and of sums, and the first cell of the lanes.
+        The volumes of costs and of sums, and the first cell of the pixel.
+    kept
+        The bits that stay of the sums before: all, or none if they are the first.
+    parts
+        How many times `LANES` disparities the pixel has.
     """
     short, word = types.uint16, types.uint64
 
     def generate(*given: Any) -> Any:
         lanes, builder = _Lanes(*given), given[1]
-        _, start, end, least, step, most, _, place, _ = lanes.values
-        one = ir.Constant(_WORD, 1)
-        beside = lanes.smaller(
-            lanes.load(0, start), lanes.load(0, builder.add(start, ir.Constant(_WORD, 2)))
-        )
-        value = builder.add(beside, lanes.all(step))
-        value = lanes.smaller(value, lanes.load(0, builder.add(start, one)))
-        value = builder.sub(lanes.smaller(value, lanes.all(most)), lanes.all(least))
-        value = builder.add(value, builder.zext(lanes.load(6, place, _BYTES), _SHORTS))
-        lanes.store(value, 0, builder.add(end, one))
-        lanes.store(builder.add(lanes.load(8, place), value), 8, place)
-        return lanes.least(value)
+        _, start, end, floor, step, most, _, place, _, kept, parts = lanes.values
+        one, two, width = (ir.Constant(_WORD, number) for number in (1, 2, LANES))
+        step, most, least, mask = (lanes.all(value) for value in (step, most, floor, kept))
+        lowest = cgutils.alloca_once_value(builder, ir.Constant(_SHORTS, [NONE] * LANES))
+        with cgutils.for_range(builder, parts) as loop:
+            done = builder.mul(loop.index, width)
+            source, target, cell = (builder.add(first, done) for first in (start, end, place))
+            value = lanes.smaller(lanes.load(0, source), lanes.load(0, builder.add(source, two)))
+            value = builder.add(value, step)
+            value = lanes.smaller(value, lanes.load(0, builder.add(source, one)))
+            value = builder.sub(lanes.smaller(value, most), least)
+            value = builder.add(value, builder.zext(lanes.load(6, cell, _BYTES), _SHORTS))
+            lanes.store(value, 0, builder.add(target, one))
+            before = builder.and_(lanes.load(8, cell), mask)
+            lanes.store(builder.add(before, value), 8, cell)
+            builder.store(lanes.smaller(builder.load(lowest), value), lowest)
+        return lanes.least(builder.load(lowest))
 
-    return short(paths, word, word, short, short, short, cost, word, sums), generate
+    signature = short(paths, word, word, short, short, short, cost, word, sums, short, word)
+    return signature, generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -125,15 +145,50 @@ def least_lane(_: Any, sums: Any, cell: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def most_lane(_: Any, sums: Any, cell: Any) -> Any:
-    """Return the largest of the lanes."""
+def best_two(_: Any, sums: Any, cell: Any, parts: Any) -> Any:
+    """Return the least sum of a pixel, where it comes first, the runner up's and the largest.
+
+    The runner up neither is nor touches the winner; it is `NONE` if there is no other. Nothing is
+    decided by branches, since processors cannot guess where the winner is.
+    """
+    word, number = types.uint64, types.int64
+    result = types.UniTuple(number, 4)
 
     def generate(*given: Any) -> Any:
-        lanes = _Lanes(*given)
-        values = lanes.load(0, lanes.values[1])
-        return lanes.call(f"vector.reduce.umax.v{LANES}i16", _SHORT, values)
+        lanes, (context, builder) = _Lanes(*given), given[:2]
+        _, cell, parts = lanes.values
+        width, none = ir.Constant(_WORD, LANES), ir.Constant(_SHORTS, [NONE] * LANES)
+        zero = ir.Constant(_SHORTS, [0] * LANES)
+        low, high, second = (cgutils.alloca_once_value(builder, v) for v in (none, zero, none))
+        with cgutils.for_range(builder, parts) as loop:
+            values = lanes.load(0, builder.add(cell, builder.mul(loop.index, width)))
+            builder.store(lanes.smaller(builder.load(low), values), low)
+            builder.store(lanes.larger(builder.load(high), values), high)
+        least, most = lanes.least(builder.load(low)), lanes.most(builder.load(high))
+        # From the last part to the first, whose first lane of this value stays.
+        winner = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
+        with cgutils.for_range(builder, parts) as loop:
+            part = builder.sub(builder.sub(parts, ir.Constant(_WORD, 1)), loop.index)
+            first = builder.mul(part, width)
+            values = lanes.load(0, builder.add(cell, first))
+            found = builder.bitcast(builder.icmp_unsigned("==", values, lanes.all(least)), _SHORT)
+            lane = lanes.call("cttz.i16", _SHORT, found, ir.Constant(ir.IntType(1), 0))
+            here = builder.add(first, builder.zext(lane, _WORD))
+            absent = builder.icmp_unsigned("==", found, ir.Constant(_SHORT, 0))
+            builder.store(builder.select(absent, builder.load(winner), here), winner)
+        winner = builder.load(winner)
+        with cgutils.for_range(builder, parts) as loop:
+            first = builder.mul(loop.index, width)
+            before = builder.sub(builder.sub(winner, first), ir.Constant(_WORD, 1))
+            away = builder.sub(_NUMBERS, lanes.all(builder.trunc(before, _SHORT)))
+            near = builder.icmp_unsigned("<", away, ir.Constant(_SHORTS, [3] * LANES))
+            others = builder.select(near, none, lanes.load(0, builder.add(cell, first)))
+            builder.store(lanes.smaller(builder.load(second), others), second)
+        short = least, lanes.least(builder.load(second)), most
+        least, runner_up, most = (builder.zext(value, _WORD) for value in short)
+        return context.make_tuple(builder, result, (least, winner, runner_up, most))
 
-    return types.uint16(sums, types.uint64), generate
+    return result(sums, word, word), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -146,39 +201,6 @@ def sum_lanes(_: Any, sums: Any, cell: Any) -> Any:
         return lanes.call(f"vector.reduce.add.v{LANES}i32", _INT, wide)
 
     return types.uint32(sums, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def first_lane(_: Any, sums: Any, cell: Any, value: Any) -> Any:
-    """Return the number of the first lane with a value, or `LANES`."""
-
-    def generate(*given: Any) -> Any:
-        lanes, builder = _Lanes(*given), given[1]
-        same = builder.icmp_unsigned(
-            "==", lanes.load(0, lanes.values[1]), lanes.all(lanes.values[2])
-        )
-        bits = builder.bitcast(same, _SHORT)
-        return lanes.call("cttz.i16", _SHORT, bits, ir.Constant(ir.IntType(1), 0))
-
-    return types.uint16(sums, types.uint64, types.uint16), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def second_lane(_: Any, sums: Any, cell: Any, winner: Any) -> Any:
-    """Return the least of the lanes that neither are nor touch the lane `winner`, or `NONE`.
-
-    A number outside 0 … `LANES` − 1, modulo 2¹⁶, is that of a lane of another part.
-    """
-
-    def generate(*given: Any) -> Any:
-        lanes, builder = _Lanes(*given), given[1]
-        first = builder.sub(lanes.values[2], ir.Constant(_SHORT, 1))
-        away = builder.sub(_NUMBERS, lanes.all(first))
-        near = builder.icmp_unsigned("<", away, ir.Constant(_SHORTS, [3] * LANES))
-        none = ir.Constant(_SHORTS, [NONE] * LANES)
-        return lanes.least(builder.select(near, none, lanes.load(0, lanes.values[1])))
-
-    return types.uint16(sums, types.uint64, types.uint16), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -206,7 +228,7 @@ def pixel_cost_lanes(
     _: Any, word: Any, words: Any, gradient: Any, gradients: Any, start: Any,
     census_weight: Any, gradient_weight: Any, costs: Any, cell: Any,
 ) -> Any:  # fmt: skip
-    """Write the costs of a pixel as `cost_kernels._pixel_costs` does."""
+    """Write the costs of a pixel; see `cost_kernels`."""
 
     def generate(*given: Any) -> Any:
         lanes, builder = _Lanes(*given), given[1]
@@ -231,11 +253,9 @@ def pixel_cost_lanes(
 if config.DISABLE_JIT:  # kernels are then plain Python, but an intrinsic is not
     from slanted.matching import plain_lane_kernels as plain
 
+    best_two = plain.best_two
     better_lanes = plain.better_lanes
-    extend_lanes = plain.extend_lanes
-    first_lane = plain.first_lane
+    extend_path = plain.extend_path
     least_lane = plain.least_lane
-    most_lane = plain.most_lane
     pixel_cost_lanes = plain.pixel_cost_lanes
-    second_lane = plain.second_lane
     sum_lanes = plain.sum_lanes

@@ -17,7 +17,7 @@ from slanted.runtime.opencv import cv2
 from slanted.runtime.threads import together
 
 if TYPE_CHECKING:
-    from slanted.images import Image
+    from slanted.images import GreyPair, Image
     from slanted.runtime.arrays import Bytes
     from slanted.settings import MatchingSettings
 
@@ -100,18 +100,20 @@ def _middle(image: Image) -> Image:
 
 
 def calmed(
-    left: Image, right: Image, settings: MatchingSettings
+    left: Image, right: Image, settings: MatchingSettings, grey: GreyPair | None = None
 ) -> tuple[Image, Image, MatchingSettings]:
     """Smooth a noisy pair for all stages; also return the settings with which it is to be matched.
 
     Superpixels, the photometric potential and the trees gain from it as well. The matcher's own
     smoothing then does the rest. A compressed pair stays as it is, which is better for them.
+    `grey` is the same pair in grey, if it is known, which saves time.
     """
-    found = follow_noise(left, right, settings)
+    looked_at: tuple[Image, Image] = grey or (left, right)
+    found = follow_noise(*looked_at, settings)
     smoothing = found.census.smoothing
     if settings.census.smoothing is not None or settings.method != "census" or not smoothing:
         return left, right, found
-    if max(map(noise_of, grey_pair(_middle(left), _middle(right)))) < NOISY:
+    if max(map(noise_of, grey_pair(*map(_middle, looked_at)))) < NOISY:
         return left, right, found
     rest = smoothing * float(np.sqrt(1 - SHARED**2))
     views = (cv2.GaussianBlur(view, (0, 0), SHARED * smoothing) for view in (left, right))

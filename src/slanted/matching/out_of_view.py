@@ -38,8 +38,17 @@ def drop_impossible(
     if settings.out_of_view:
         drop_out_of_view(disparity, settings.out_of_view / 100)
     if confidence is not None:
-        confidence[np.isnan(disparity)] = 0.0
+        doubt_unknown(confidence, disparity)
     return disparity, confidence
+
+
+def doubt_unknown(confidence: DisparityMap, disparity: DisparityMap) -> None:
+    """Make a confidence 0, in place, where the disparity is unknown."""
+
+    def some(first: int, last: int) -> None:
+        confidence[first:last][np.isnan(disparity[first:last])] = 0.0
+
+    share(len(disparity), some)
 
 
 def drop_out_of_view(disparity: DisparityMap, share: float) -> None:
@@ -49,14 +58,12 @@ def drop_out_of_view(disparity: DisparityMap, share: float) -> None:
     lies left of a nearer surface, where that surface is out of the right view. Patches that extend
     beyond the columns in which this can happen are kept.
     """
-    known = np.isfinite(disparity)
-    if not known.any():
+    most = np.fmax.reduce(disparity, axis=None)  # NaN only if all are
+    if not most > 0:
         return
-    band = min(int(np.ceil(disparity[known].max())), disparity.shape[1])
-    if band <= 0:
-        return
-    inside = np.ascontiguousarray(disparity[:, :band])
-    patches = find_patches(np.ascontiguousarray(known[:, :band]), inside, STEP, 1)
+    inside = np.ascontiguousarray(disparity[:, : min(int(np.ceil(most)), disparity.shape[1])])
+    band = inside.shape[1]
+    patches = find_patches(np.isfinite(inside), inside, STEP, 1)
     size = np.bincount(patches[patches >= 0], minlength=1)
     trusted = size >= share * disparity.size
     reaching = patches[:, -1]

@@ -15,18 +15,21 @@ def _some(array: Any, first: Any) -> Any:
     return array[int(first) : int(first) + LANES]
 
 
-def extend_lanes(
+def extend_path(
     paths: Any, before: Any, here: Any, floor: Any, p1: Any, highest: Any,
-    cost: Any, cell: Any, sums: Any,
+    cost: Any, cell: Any, sums: Any, kept: Any, parts: Any,
 ) -> Any:  # fmt: skip
-    """Extend a path by `LANES` disparities."""
-    start = int(before)
-    value = np.minimum(_some(paths, start), _some(paths, start + 2)) + p1
-    value = np.minimum(np.minimum(value, _some(paths, start + 1)), highest) - floor
-    value = (value + _some(cost, cell)).astype(np.uint16)
-    _some(paths, int(here) + 1)[:] = value
-    _some(sums, cell)[:] += value
-    return value.min()
+    """Extend a path to the next pixel."""
+    lowest = np.uint16(NONE)
+    for k in range(0, int(parts) * LANES, LANES):
+        start, place = int(before) + k, int(cell) + k
+        value = np.minimum(_some(paths, start), _some(paths, start + 2)) + p1
+        value = np.minimum(np.minimum(value, _some(paths, start + 1)), highest) - floor
+        value = (value + _some(cost, place)).astype(np.uint16)
+        _some(paths, int(here) + k + 1)[:] = value
+        _some(sums, place)[:] = (_some(sums, place) & kept) + value
+        lowest = min(lowest, value.min())
+    return lowest
 
 
 def least_lane(sums: Any, cell: Any) -> Any:
@@ -34,26 +37,20 @@ def least_lane(sums: Any, cell: Any) -> Any:
     return _some(sums, cell).min()
 
 
-def most_lane(sums: Any, cell: Any) -> Any:
-    """Return the largest of the lanes."""
-    return _some(sums, cell).max()
+def best_two(sums: Any, cell: Any, parts: Any) -> tuple[int, int, int, int]:
+    """Return the least sum of a pixel, where it comes first, the runner up's and the largest.
+
+    The runner up neither is nor touches the winner; it is `NONE` if there is no other.
+    """
+    values = sums[int(cell) : int(cell) + int(parts) * LANES]
+    winner = int(values.argmin())
+    others = values[np.abs(np.arange(len(values)) - winner) > 1]
+    return int(values[winner]), winner, int(others.min(initial=NONE)), int(values.max())
 
 
 def sum_lanes(sums: Any, cell: Any) -> Any:
     """Return the sum of the lanes."""
     return _some(sums, cell).sum(dtype=np.uint32)
-
-
-def first_lane(sums: Any, cell: Any, value: Any) -> Any:
-    """Return the number of the first lane with a value, or `LANES`."""
-    same = _some(sums, cell) == value
-    return int(same.argmax()) if same.any() else LANES
-
-
-def second_lane(sums: Any, cell: Any, winner: Any) -> Any:
-    """Return the least of the lanes that neither are nor touch the winner, or `NONE`."""
-    away = (np.arange(LANES) - int(winner) + 1) % (NONE + 1)
-    return np.where(away < 3, NONE, _some(sums, cell)).min()
 
 
 def better_lanes(sums: Any, cell: Any, best: Any, layer: Any, place: Any, first: Any) -> None:

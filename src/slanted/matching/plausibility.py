@@ -81,8 +81,9 @@ def _doubts_of_range(
             f"features have disparities of {features.largest_disparity:.0f} px, but the range ends "
             f"at {searched.high}; {cure}"
         ]
-    known = matched[np.isfinite(matched)]
-    share = float(np.mean(known >= searched.high - LAST_PIXELS)) if known.size else 0.0
+    known = np.isfinite(matched)
+    last = known & (matched >= searched.high - LAST_PIXELS)
+    share = int(np.count_nonzero(last)) / max(int(np.count_nonzero(known)), 1)
     if share < max(PILED_UP, LAST_PIXELS / len(searched)):
         return []
     return [f"{share:.0%} of the matches lie where the range ends, at {searched.high} px; {cure}"]

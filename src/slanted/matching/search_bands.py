@@ -1,4 +1,4 @@
-"""Guided matching in overlapping bands of rows of squares, which different workers may match.
+"""Semi-global matching in overlapping bands of rows of squares, which different workers may match.
 
 The volumes of a large pair do not fit into memory at once. The bands depend on what the squares
 search only, so that the result is the same whoever matches them.
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from slanted.matching.census_sgm import BAND_BYTES, OVERLAP
 from slanted.matching.search_grid import SIDE, SearchGrid
-from slanted.matching.sgm_paths import keep_volumes
 
 if TYPE_CHECKING:
     from slanted.matching import DisparityRange
@@ -23,12 +21,17 @@ if TYPE_CHECKING:
 
 BYTES_A_CELL = 3
 """Memory per pixel and disparity: a cost of 8 bits and a sum of 16."""
+BAND_BYTES = 1536 * 2**20
+"""Memory above which a volume is cut into horizontal bands."""
+OVERLAP = 64
+"""Rows that a band sees beyond each of its ends; by then paths do not depend on their start."""
 OVERLAPS = OVERLAP // SIDE, OVERLAP // SIDE // 2, 1
-"""Rows of squares that a band sees beyond each of its ends. The first is taken of which both ends
-are at most the rest of the band: few rows fit where nearly all of a wide range is searched."""
+"""Rows of squares that a band sees beyond each of its ends. The first of these is taken whose two
+ends together are no larger than the core; where nearly all of a wide range is searched, few rows
+fit into a band."""
 
 Maps = dict[str, Any]
-"""Maps of a pair by name: ``disparity``, ``winner``, ``agrees`` and ``margin``."""
+"""Maps of a pair by name; those of `slanted.matching.census_sgm.match_squares`."""
 EVERY_MAP = "disparity", "winner", "agrees", "margin"
 
 
@@ -44,7 +47,7 @@ class SquareBand:
     core: slice
     """The rows without the overlap, whose maps are wanted."""
     searched: DisparityRange
-    """The range that contains what all squares search."""
+    """The disparities of which one may win."""
     settings: MatchingSettings
     wanted: tuple[str, ...]
     """Names of the maps."""
@@ -90,52 +93,3 @@ def square_bands(grid: SearchGrid) -> list[tuple[slice, slice]]:
         found.append((slice(first, last), seen))
         first = last
     return found
-
-
-def match_in_bands(
-    views: tuple[Bytes, Bytes],
-    grid: SearchGrid,
-    searched: DisparityRange,
-    settings: MatchingSettings,
-    match: Callable[[SquareBand], Maps],
-    wanted: tuple[str, ...] = EVERY_MAP,
-    ask: Ask = in_turn,
-) -> Maps:
-    """Match a pair band by band.
-
-    Parameters
-    ----------
-    views
-        What the costs compare, in grey.
-    grid, searched, settings
-        As for `slanted.matching.guided_sgm.match_expected`.
-    match
-        Matches a band.
-    wanted
-        Names of the maps to return.
-    ask
-        Has the bands matched, perhaps by workers.
-    """
-    bands, height = square_bands(grid), len(views[0])
-
-    def rows_of(squares: slice) -> slice:
-        return slice(squares.start * SIDE, min(squares.stop * SIDE, height))
-
-    def task(number: int) -> SquareBand:
-        core, seen = bands[number]
-        rows, inner = rows_of(seen), rows_of(core)
-        part = SearchGrid(grid.low[seen], grid.count[seen])
-        inside = slice(inner.start - rows.start, inner.stop - rows.start)
-        pair = views[0][rows], views[1][rows]
-        return SquareBand(*pair, part, inside, searched, settings, wanted)
-
-    whole: Maps = {}
-    with keep_volumes():
-        for number, maps in ask(match, task, len(bands)):
-            if len(bands) == 1:
-                return maps
-            for name, values in maps.items():
-                if name not in whole:
-                    whole[name] = np.empty(views[0].shape, values.dtype)
-                whole[name][rows_of(bands[number][0])] = values
-    return whole

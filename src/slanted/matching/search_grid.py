@@ -31,21 +31,27 @@ STEP = 16
 class SearchGrid:
     """The disparities that each square of an image searches, and where its cells are in a volume.
 
-    A volume is flat: square after square in raster order, in it pixel after pixel, and the
-    disparities of a pixel beside each other. Squares at the right and lower border are cut off in
-    the image but not in the volume.
+    A volume is flat: pixel after pixel in raster order, and the disparities of a pixel beside each
+    other, so that a sweep over rows reads it from end to end. Squares at the right and lower border
+    are cut off in the image but not in the volume.
     """
 
     low: Ints
     """(rows, columns) the first disparity."""
     count: Ints
-    """(rows, columns) the number of disparities, a multiple of `STEP`."""
+    """(rows, columns) the number of disparities, a multiple of `STEP`; it may exceed the range."""
 
     @property
     def start(self) -> Starts:
-        """(rows, columns) the number of the first cell."""
-        sizes = self.count.reshape(-1).astype(np.int64) * SIDE * SIDE
-        return (np.cumsum(sizes) - sizes).reshape(self.count.shape)
+        """(rows, columns + 1) the first cell of each square.
+
+        In the last column is the end of the squares' first row of pixels, so that the difference to
+        the first column is the number of a row's cells.
+        """
+        ends = np.cumsum(self.count * np.int64(SIDE), axis=1)
+        start = np.concatenate([np.zeros_like(ends[:, :1]), ends], axis=1)
+        start[1:] += np.cumsum(ends[:-1, -1:] * SIDE, axis=0)
+        return start
 
     @property
     def cells(self) -> int:
@@ -61,6 +67,12 @@ class SearchGrid:
     def reach(self) -> int:
         """How far beyond 0 the largest disparity of a square is."""
         return max(0, int((self.low + self.count).max()))
+
+    @property
+    def middle(self) -> int:
+        """The first row of squares of the lower half, which has half of the cells, or nearly."""
+        below = np.cumsum(self.count.sum(axis=1, dtype=np.int64)[::-1])[::-1]
+        return int(np.abs(2 * below - below[0]).argmin())
 
     def arrays(self) -> tuple[Ints, Ints, Starts]:
         """Return what the kernels take."""

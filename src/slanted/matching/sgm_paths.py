@@ -1,16 +1,10 @@
-"""Cost volumes and their sums along paths: which rows are kept and which are computed twice.
-
-Semi-global matching needs memory for a volume of costs and one of sums. The costs are read twice,
-by the sweep down and by the sweep up. The rows around the middle are kept, up to `KEPT_BYTES`, and
-the outer rows are computed for each sweep.
-"""
+"""Volumes of costs and of their sums along paths, and the memory that pairs share for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +12,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from slanted.images.census import census_words
-from slanted.matching.cost_kernels import cost_rows
-from slanted.matching.sgm_kernels import path_state, path_steps, sweep_rows
+from slanted.matching.cost_kernels import square_costs
+from slanted.matching.search_grid import SIDE
+from slanted.matching.sgm_kernels import path_state, path_steps, sweep_squares
 from slanted.runtime.arrays import Bytes
 from slanted.runtime.opencv import cv2
-from slanted.runtime.threads import share
+from slanted.runtime.threads import bind, share, together
 
 if TYPE_CHECKING:
-    from slanted.matching import DisparityRange
+    from slanted.matching.search_grid import SearchGrid
     from slanted.settings import CensusSettings
 
-KEPT_BYTES = 32 * 2**20
-"""Costs kept, in bytes; keeping all would save at most a tenth of the time."""
-CHUNK = 16
-"""Rows of costs that are computed at a time where they are not kept."""
 MOST_KEPT = 512 * 2**20
 """Largest volume, in bytes, whose memory is kept for the next pair."""
 
@@ -59,6 +50,12 @@ def keep_volumes() -> Iterator[None]:
                 _spare.clear()
 
 
+def forget_volume() -> None:
+    """Free the memory that is kept for the next volume; an image in tiles has none to spare."""
+    with _lock:
+        _spare.clear()
+
+
 @contextmanager
 def volume(shape: tuple[int, ...], dtype: DTypeLike) -> Iterator[NDArray[Any]]:
     """Provide an array of arbitrary content for use inside the block.
@@ -79,107 +76,71 @@ def volume(shape: tuple[int, ...], dtype: DTypeLike) -> Iterator[NDArray[Any]]:
                 _spare.append(memory)
 
 
-@dataclass(frozen=True, eq=False)
-class Costs:
-    """The costs C(p, d) of a pair, by rows."""
-
-    inputs: tuple[Any, ...]
-    """Inputs of `cost_rows`: census words, gradients, the first disparity and the weights."""
-    shape: tuple[int, int, int]
-    """(H, W, D)."""
-    first: int
-    """The first row that is kept."""
-    kept: Bytes
-    """(rows, W, D) costs of the kept rows."""
-
-    def parts(self) -> list[tuple[int, int]]:
-        """Return the parts of rows from the top down; the kept rows are two parts."""
-        height = self.shape[0]
-        last = self.first + len(self.kept)
-        edges = [*range(0, self.first, CHUNK), self.first, height // 2]
-        edges += [*range(last, height, CHUNK), height]
-        edges = sorted(set(edges))
-        return list(pairwise(edges))
-
-    def rows(self, first: int, last: int) -> Bytes:
-        """Return the costs of one part."""
-        if self.first <= first and last <= self.first + len(self.kept):
-            return self.kept[first - self.first : last - self.first]
-        made = np.empty((last - first, *self.shape[1:]), np.uint8)
-        cost_rows(*self.inputs, first, last, made)
-        return made
-
-
-def make_costs(
-    left: Bytes, right: Bytes, searched: DisparityRange, settings: CensusSettings
-) -> Costs:
-    """Return the costs of a grey pair, with those of the middle rows computed."""
-    words, weights = cost_inputs(left, right, settings)
-    inputs = (*words, searched.low, *weights)
-    height, width = left.shape
-    outer = max(height - KEPT_BYTES // (width * len(searched)), 0) // 2
-    kept = np.empty((height - 2 * outer, width, len(searched)), np.uint8)
-
-    def make(first: int, last: int) -> None:
-        cost_rows(*inputs, outer + first, outer + last, kept[first:last])
-
-    share(len(kept), make)
-    return Costs(inputs, (height, width, len(searched)), outer, kept)
-
-
 def cost_inputs(
-    left: Bytes, right: Bytes, settings: CensusSettings
-) -> tuple[tuple[Any, ...], tuple[np.uint8, np.uint8]]:
-    """Return what costs compare, census words and gradients of both views, and the weights."""
-    census = [census_words(image) for image in (left, right)]
+    views: tuple[Bytes, Bytes], grid: SearchGrid, settings: CensusSettings
+) -> tuple[Any, ...]:
+    """Return what costs compare, census words and gradients, as `square_costs` takes it."""
     cap = settings.gradient_cap
-    gradients = [
-        np.clip(
-            cv2.Sobel(image, cv2.CV_16S, 1, 0, borderType=cv2.BORDER_REPLICATE), -cap, cap
-        ).astype(np.int16, copy=False)
-        for image in (left, right)
-    ]
+    before, after = max(0, -int(grid.low.min())) + SIDE, grid.reach + SIDE
+
+    def gradient(image: Bytes) -> NDArray[np.int16]:
+        steps = cv2.Sobel(image, cv2.CV_16S, 1, 0, borderType=cv2.BORDER_REPLICATE)
+        capped: NDArray[np.int16] = np.clip(steps, -cap, cap).astype(np.int16, copy=False)
+        return capped
+
+    left, right = views
+    inputs = together(
+        partial(census_words, left),
+        lambda: _mirrored(census_words(right), before, after),
+        partial(gradient, left),
+        lambda: _mirrored(gradient(right), before, after),
+    )
     weights = np.uint8(settings.census_weight), np.uint8(settings.gradient_weight)
-    return (*census, *gradients), weights
+    return *inputs, before, *weights
+
+
+def _mirrored(view: NDArray[Any], before: int, after: int) -> NDArray[Any]:
+    """Return the mirrored rows of a view, which a rising disparity walks forward.
+
+    Their ends are repeated as far as any square searches.
+    """
+    height, width = view.shape
+    rows = np.empty((height, before + width + after), view.dtype)
+    rows[:, before : before + width] = view[:, ::-1]
+    rows[:, :before], rows[:, before + width :] = view[:, -1:], view[:, :1]
+    return rows
 
 
 def sum_paths(
-    costs: Costs, grey: Bytes, settings: CensusSettings, sums: NDArray[np.uint16]
+    views: tuple[Bytes, Bytes],
+    grid: SearchGrid,
+    high: int,
+    settings: CensusSettings,
+    costs: Bytes,
+    sums: NDArray[np.uint16],
 ) -> None:
-    """Write S(p, d), the sums of the costs along all paths, (H, W, D).
+    """Write the costs C(p, d) of a grey pair, and S(p, d), their sums along all paths.
 
-    The sweeps down and up run in parallel, each in its half of the rows, and then change halves, so
-    that two threads share one volume but never a row of it. More threads would not be faster.
+    Paths end before the disparity `high`. The sweeps down and up run in parallel, each in its half
+    of the rows, and then change halves. More threads would not be faster.
     """
-    height, width, count = costs.shape
-
-    def clear(first: int, last: int) -> None:
-        sums[first:last] = 0
-
-    share(height, clear)
+    inputs, arrays = cost_inputs(views, grid, settings), grid.arrays()
+    share(len(grid.low), bind(square_costs, (*inputs, *arrays), costs), pieces=4)
     steps, penalty = path_steps(settings.paths), penalties(settings)
-    states = {direction: path_state(steps, width, count) for direction in (1, -1)}
-    parts = costs.parts()
-    halves = [[p for p in parts if (p[0] >= height // 2) == lower] for lower in (False, True)]
-    for turn in (0, 1):
+    height, width = views[0].shape
+    middle = grid.middle * SIDE
+    halves = (0, middle), (middle, height)
+    states: dict[int, tuple[Any, ...]] = {}
 
-        def half(first: int, last: int, turn: int = turn) -> None:
-            for k in range(first, last):
-                direction = (1, -1)[k]
-                for rows in halves[k ^ turn][::direction]:
-                    sweep_rows(
-                        costs.rows(*rows),
-                        grey,
-                        settings.p1,
-                        penalty,
-                        direction,
-                        *rows,
-                        steps,
-                        *states[direction],
-                        sums,
-                    )
+    def sweep(direction: int, rows: tuple[int, int], is_first: bool) -> None:
+        if is_first:  # by two threads at once; either of them may do the second half
+            states[direction] = path_state(steps, width, grid.most)
+        inputs = costs, views[0], settings.p1, penalty, direction, high, *arrays, *rows, steps
+        sweep_squares(*inputs, *states[direction], is_first, sums)
 
-        share(2, half)
+    # Two threads share one volume but never a row of squares of it.
+    for (upper, lower), is_first in ((halves, True), (halves[::-1], False)):
+        together(partial(sweep, 1, upper, is_first), partial(sweep, -1, lower, is_first))
 
 
 def penalties(settings: CensusSettings) -> NDArray[np.uint16]:

@@ -5,49 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Ints
+from slanted.matching.lane_kernels import (
+    LANES,
+    best_two,
+    better_lanes,
+    sum_lanes,
+)
+from slanted.matching.plain_lane_kernels import NONE
+from slanted.matching.search_grid import SIDE
+from slanted.matching.sgm_kernels import Sums
+from slanted.runtime.arrays import Bytes, DisparityMap, Flags, Ints, Starts
 from slanted.runtime.kernel import kernel
 
-Sums = NDArray[np.uint16]
-
-NONE = 65535
-"""No sum: larger than every real one."""
 AGREES, OCCLUDED, MISMATCHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 @kernel
-def _least(sums: Sums) -> int:
-    least = np.uint16(NONE)
-    for d in range(len(sums)):
-        least = sums[d] if sums[d] < least else least
-    return int(least)
-
-
-@kernel
-def _least_and_most(sums: Sums) -> tuple[int, int]:
-    least, most = np.uint16(NONE), np.uint16(0)
-    for d in range(len(sums)):
-        least = sums[d] if sums[d] < least else least
-        most = sums[d] if sums[d] > most else most
-    return int(least), int(most)
-
-
-@kernel
-def _first_index(sums: Sums, value: int) -> int:
-    for d in range(len(sums)):
-        if sums[d] == value:
-            return d
-    return -1
-
-
-@kernel
-def _offset(sums: Sums, winner: int) -> float:
-    """Return the offset of the parabola's minimum from the winner, in layers."""
-    if winner == 0 or winner == len(sums) - 1:
-        return 0.0
-    before, after = np.int64(sums[winner - 1]), np.int64(sums[winner + 1])
-    bend = before + after - 2 * np.int64(sums[winner])
-    return (before - after) / (2.0 * bend) if bend > 0 else 0.0
+def _hide(sums: Sums, cell: int, pixels: int, own: int, layers: int) -> None:
+    """Let no disparity of some pixels win from the number `own` on."""
+    for k in range(pixels):
+        sums[cell + k * layers + own : cell + (k + 1) * layers] = NONE
 
 
 @kernel
@@ -64,8 +41,13 @@ def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contr
 
 
 @kernel
-def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
+def _has_rival(sums: Sums, least: int, second: int, winner: int, rival: int) -> bool:
     """Return whether another minimum, beyond a maximum, is nearly as low as the winner."""
+    most = np.uint16(0)
+    for d in range(len(sums)):
+        most = sums[d] if sums[d] > most else most
+    if (second - least) * 100 >= rival * (np.int64(most) - least):
+        return False
     for side in (-1, 1):
         hill, d = least, winner + side
         while 0 <= d < len(sums):
@@ -78,9 +60,13 @@ def _has_rival(sums: Sums, least: int, winner: int, rival: int) -> bool:
 
 
 @kernel
-def winner_rows(
+def square_winners(
     sums: Sums,
-    low: int,
+    low: Ints,
+    count: Ints,
+    start: Starts,
+    lowest: int,
+    high: int,
     uniqueness: int,
     contrast: int,
     rival: int,
@@ -104,9 +90,12 @@ def winner_rows(
     Parameters
     ----------
     sums
-        (H, W, D) S(p, d).
-    low
-        Disparity of the first layer.
+        The volume of sums; those beyond the range are overwritten.
+    low, count, start
+        `SearchGrid.arrays`.
+    lowest, high
+        The smallest disparity of all squares, and the end of those that may win, though a square
+        may have more.
     uniqueness
         Margin, in percent, by which the runner up's sum must exceed the winner's.
     contrast
@@ -118,8 +107,8 @@ def winner_rows(
     first, last
         Rows to write.
     left, right
-        (H, W) winning disparities, in whole pixels; ``low - 1`` where no left pixel meets a right
-        one.
+        (H, W) winning disparities, in whole pixels; ``lowest - 1`` where no left pixel meets a
+        right one.
     disparity
         (H, W) sub-pixel disparity of the winner.
     confidence
@@ -127,37 +116,95 @@ def winner_rows(
     unique
         (H, W) whether the winner passes the three tests.
     """
-    _, width, count = sums.shape
-    # The right row is mirrored, so that a rising disparity walks it forward.
-    best, layer = np.empty(width, np.uint16), np.empty(width, np.int16)
+    width = left.shape[1]
+    # Right of the mirrored row there is room for what is beyond the range, which never wins.
+    best, layer = np.empty(width + LANES, np.uint16), np.empty(width + LANES, np.int16)
+    known = np.empty((4, width), np.int32)  # sums: the winner's, the runner up's, both neighbours'
     for y in range(first, last):
         best[:] = NONE
-        layer[:] = -1
+        layer[:] = lowest - 1
+        row = y // SIDE
+        pitch = start[row, count.shape[1]] - start[row, 0]  # cells of a row of pixels
+        for column in range(count.shape[1]):
+            layers, base = int(count[row, column]), int(low[row, column])
+            own, parts = min(layers, high - base), np.uint64(layers // LANES)
+            cell = start[row, column] + (y - row * SIDE) * pitch
+            stop = min((column + 1) * SIDE, width)
+            if own < layers:
+                _hide(sums, cell, stop - column * SIDE, own, layers)
+            for x in range(column * SIDE, stop):
+                least, winner, second, most = best_two(sums, np.uint64(cell), parts)
+                begin, end = max(0, x - base - width + 1), min(own, x - base + 1)
+                whole = begin == 0 and end == own
+                clear = second == NONE or (
+                    second > least and second * 100 >= least * (100 + uniqueness)
+                )
+                # The mean is at least the runner up's sum, and a maximum at most the highest sum,
+                # so few pixels need the two tests.
+                if clear and least * 100 > contrast * second and contrast:
+                    if whole:
+                        clear = _all_stand_out(sums, cell, own, least, winner, contrast)
+                    else:
+                        pixel = sums[cell : cell + own]
+                        clear = _stands_out(pixel, least, winner, begin, end, contrast)
+                if clear and (second - least) * 100 < rival * (most - least):
+                    clear = not _has_rival(sums[cell : cell + own], least, second, winner, rival)
+                left[y, x], unique[y, x] = winner + base, clear
+                inner = 0 < winner < own - 1
+                known[0, x], known[1, x] = least, second
+                known[2, x] = sums[cell + winner - 1] if inner else 0
+                known[3, x] = sums[cell + winner + 1] if inner else 0
+                place = width - 1 - x + base + begin
+                if whole:
+                    for k in range(0, own, LANES):
+                        seen, disparities = np.uint64(place + k), np.int16(base + k)
+                        better_lanes(sums, np.uint64(cell + k), best, layer, seen, disparities)
+                elif begin < end:  # at the sides, where the right view ends
+                    pixel = sums[cell + begin : cell + end]
+                    _update_right(pixel, base + begin, best[place:], layer[place:])
+                cell += layers
+        _refine_row(known[0], known[1], known[2], known[3], left[y], disparity[y], confidence[y])
         for x in range(width):
-            pixel = sums[y, x]
-            least, most = _least_and_most(pixel)
-            winner = _first_index(pixel, least)
-            second = min(_least(pixel[: max(winner - 1, 0)]), _least(pixel[winner + 2 :]))
-            begin, end = max(0, x - low - width + 1), min(count, x - low + 1)
-            alone = second == NONE
-            clear = alone or (second > least and second * 100 >= least * (100 + uniqueness))
-            # The mean is at least the runner up's sum, and a maximum at most the highest sum, so
-            # few pixels need the two tests.
-            if clear and least * 100 > contrast * second and contrast:
-                clear = _stands_out(pixel, np.int64(least), winner, begin, end, contrast)
-            if clear and (second - least) * 100 < rival * (most - least):
-                clear = not _has_rival(pixel, np.int64(least), winner, rival)
-            left[y, x] = winner + low
-            confidence[y, x] = 0.0 if second == 0 else 1.0 - least / second
-            if alone:
-                confidence[y, x] = 1.0
-            disparity[y, x] = winner + _offset(pixel, winner) + low
-            unique[y, x] = clear
-            if begin < end:
-                start = width - 1 - x + low + begin
-                _update_right(pixel[begin:end], begin, best[start:], layer[start:])
-        for x in range(width):
-            right[y, x] = layer[width - 1 - x] + low
+            right[y, x] = layer[width - 1 - x]
+
+
+@kernel
+def _all_stand_out(
+    sums: Sums, cell: int, layers: int, least: int, winner: int, contrast: int
+) -> bool:
+    """Return what `_stands_out` does where all layers are in view, by lanes."""
+    total, count = np.int64(0), layers
+    for k in range(0, layers, LANES):
+        total += np.int64(sum_lanes(sums, np.uint64(cell + k)))
+    total -= NONE * (-layers % LANES)  # those beyond the range
+    for d in range(max(0, winner - 1), min(layers, winner + 2)):
+        total -= np.int64(sums[cell + d])
+        count -= 1
+    return bool(count <= 0 or least * 100 * count <= contrast * total)
+
+
+@kernel
+def _refine_row(
+    least: Ints,
+    second: Ints,
+    before: Ints,
+    after: Ints,
+    winner: Ints,
+    disparity: DisparityMap,
+    confidence: DisparityMap,
+) -> None:
+    """Write sub-pixel disparities and confidences of a row of winners.
+
+    The neighbours' sums are zero where a winner has none. Apart from the search for winners, and
+    without branches, the divisions of several pixels are made at once.
+    """
+    for x in range(len(winner)):
+        sure = 1.0 - least[x] / np.float64(max(second[x], np.int32(1)))
+        sure = sure if second[x] != 0 else 0.0
+        confidence[x] = sure if second[x] != NONE else 1.0
+        bend = before[x] + after[x] - 2 * least[x]
+        offset = (before[x] - after[x]) / np.float64(2 * max(bend, 1))
+        disparity[x] = winner[x] + (offset if bend > 0 else 0.0)
 
 
 @kernel
@@ -188,7 +235,7 @@ def agreement_rows(
     Parameters
     ----------
     left, right
-        (H, W) winners of `winner_rows`.
+        (H, W) winners of `square_winners`.
     low, high
         The disparities searched, ``low <= d < high``.
     threshold

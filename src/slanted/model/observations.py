@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slanted.errors import InputError
 from slanted.images.census import CensusPair
-from slanted.images.checks import as_disparity_map
+from slanted.images.checks import as_disparity_map, check_disparity_map
 from slanted.model.data_kernels import gather_matches
 from slanted.model.evidence import Evidence
 from slanted.model.user_potential import Potential
@@ -36,6 +36,10 @@ class Matches:
     weight: Floats
     """Factor of each match in the data potentials, ≥ 0; 1 in the paper."""
 
+    def scaled(self, factor: float) -> Matches:
+        """Return matches that count `factor` times as much each."""
+        return self if factor == 1 else replace(self, weight=factor * self.weight)
+
 
 @dataclass(frozen=True, eq=False)
 class Observations:
@@ -54,12 +58,11 @@ class Observations:
 
     def scaled(self, factor: float) -> Observations:
         """Return observations in which every pixel counts `factor` times as much."""
-        return replace(
-            self,
-            segments=replace(self.segments, weight=factor * self.segments.weight),
-            boundaries=replace(self.boundaries, weight=factor * self.boundaries.weight),
-            unmatched=replace(self.unmatched, weight=factor * self.unmatched.weight),
+        segments, boundaries = together(
+            lambda: self.segments.scaled(factor), lambda: self.boundaries.scaled(factor)
         )
+        unmatched = replace(self.unmatched, weight=factor * self.unmatched.weight)
+        return replace(self, segments=segments, boundaries=boundaries, unmatched=unmatched)
 
 
 def observe(
@@ -100,10 +103,12 @@ def observe(
     >>> np.diff(observations.segments.start)  # matches of each segment
     array([2, 1])
     """
-    given = as_disparity_map(evidence.disparity, "disparity")
-    _check_size("disparity", given, regions)
+    _check_size("disparity", check_disparity_map(evidence.disparity, "disparity"), regions)
+    given, pixel_weights = together(
+        lambda: as_disparity_map(evidence.disparity, "disparity"),
+        lambda: _pixel_weights(evidence, regions),
+    )
     known = given - lowest if lowest else given
-    pixel_weights = _pixel_weights(evidence, regions)
     if every > 1:
         pixel_weights *= every
     right, census = evidence.right_disparity, evidence.census if with_census else None

@@ -16,13 +16,13 @@ from slanted.io.images import encode
 from slanted.io.names import EXPORTS
 from slanted.output.mesh import PlaneMesh, mesh_of
 from slanted.output.space import LEAST_DISPARITY, Space
-from slanted.runtime.extras import require
+from slanted.runtime.extras import how_to_install, require
 
 if TYPE_CHECKING:
     from slanted.images import Image
     from slanted.output.result_fields import ResultData
 
-CURE = "which is not installed; run pip install 'slanted[viewer]'"
+CURE = f"which is not installed; {how_to_install('viewer')}"
 MOST_MILLIMETRES = 65535
 WHITE, BLACK = (255, 255, 255, 255), (0, 0, 0, 255)
 TEXTURE_QUALITY = 92

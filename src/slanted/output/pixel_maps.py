@@ -14,12 +14,15 @@ from slanted.io import write_bytes, write_disparity, write_image
 from slanted.io.arrays import encode_npy
 from slanted.io.confidence import CONFIDENCE_STEPS, unpack_confidence
 from slanted.output.pixel_flag import PixelFlag
+from slanted.runtime.threads import share
 
 if TYPE_CHECKING:
     from slanted.output.result_fields import ResultData
 
 MOST_DEVIATION = 65504.0
 """The largest float16, the type in which deviations are kept."""
+PIECES = 4
+"""Parts for each thread in which a map is rounded, as a part being rounded takes memory."""
 PIXELS_AT_A_TIME = 2**20
 """Pixels worked on at a time, because temporary maps would take several times a map's memory."""
 
@@ -39,13 +42,24 @@ def pack_deviation(deviation: NDArray[np.float32]) -> NDArray[np.float16]:
 
 def checked_confidence(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return a confidence as a file holds it, in 65535ths, or raise an InputError."""
-    return unpack_confidence(pack_confidence(_checked("confidence", values, shape, 1.0)))
+    checked = _checked("confidence", values, shape, 1.0)
+
+    def rounded(first: int, last: int) -> None:
+        checked[first:last] = unpack_confidence(pack_confidence(checked[first:last]))
+
+    share(len(checked), rounded, pieces=PIECES)
+    return checked
 
 
 def checked_deviation(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return a deviation as a file holds it, in float16, or raise an InputError."""
     checked = _checked("deviation", values, shape, np.inf)
-    return pack_deviation(checked).astype(np.float32)
+
+    def rounded(first: int, last: int) -> None:
+        checked[first:last] = pack_deviation(checked[first:last])
+
+    share(len(checked), rounded, pieces=PIECES)
+    return checked
 
 
 def _checked(name: str, values: Any, shape: tuple[int, ...], most: float) -> NDArray[np.float32]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from slanted.errors import InputError
@@ -50,14 +49,11 @@ class ResultData:
     def __post_init__(self) -> None:
         # Rounded as files round them, so that a result read back equals the one that was saved.
         from slanted.output.pixel_maps import checked_confidence, checked_deviation
-        from slanted.runtime.threads import together
 
         checks = {"confidence": checked_confidence, "deviation": checked_deviation}
-        given = {name: maps for name in checks if (maps := getattr(self, name)) is not None}
-        shape = self.disparity.shape
-        tasks = (partial(checks[name], values, shape) for name, values in given.items())
-        for name, checked in zip(given, together(*tasks), strict=True):
-            object.__setattr__(self, name, checked)
+        for name, check in checks.items():
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check(values, self.disparity.shape))
 
     @property
     def planes(self) -> NDArray[np.float64]:

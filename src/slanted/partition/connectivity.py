@@ -17,7 +17,7 @@ from slanted.partition.run_kernels import (
 )
 from slanted.runtime.arrays import Bytes, Floats, Ints, Starts
 from slanted.runtime.kernel import kernel
-from slanted.runtime.threads import together
+from slanted.runtime.threads import lend_threads, share, together
 
 
 def connected_segments(
@@ -48,7 +48,8 @@ def connected_segments(
     label_image
         (H, W), segments numbered 0 … n−1 in the order of their first pixels.
     """
-    pieces, runs = _pieces_and_runs(label_image)
+    lend_threads()
+    pieces, runs = pieces_and_runs(label_image)
     count = int(pieces.max()) + 1
     (sizes, colours), (start, neighbours) = together(
         lambda: _piece_colours(lab, pieces, count), lambda: _neighbours(pieces, runs, count)
@@ -63,18 +64,30 @@ def connected_segments(
         remaining = _merge_small(
             order, sizes, colours, start, neighbours, root, chains, remaining, target, smallest
         )
-    rename(pieces, root)
-    merged: Ints = _renumber(pieces, count)
-    return merged
+    names = _numbered(root)
+    share(len(pieces), lambda first, last: rename(pieces[first:last], names))
+    return pieces
+
+
+def _numbered(root: Ints) -> Ints:
+    """Return 0 … n−1 for the n values of an array, in the order in which they first occur.
+
+    Pieces are numbered by their first pixels, and so are then the segments that they make up.
+    """
+    place = np.arange(len(root), dtype=np.int32)
+    first = np.empty_like(place)
+    first[root[::-1]] = place[::-1]  # of values for one place, the last remains
+    number = np.cumsum(first[root] == place, dtype=np.int32) - np.int32(1)
+    return np.asarray(number[first[root]])
 
 
 def split_connected(label_image: NDArray[np.integer[Any]]) -> Ints:
     """Return the 4-connected pieces of a label image, numbered 0 … n−1 in raster order."""
-    return _pieces_and_runs(label_image)[0]
+    return pieces_and_runs(label_image)[0]
 
 
-def _pieces_and_runs(label_image: NDArray[np.integer[Any]]) -> tuple[Ints, Runs]:
-    """Return the connected pieces, and the runs in the rows, which are the same for both images."""
+def pieces_and_runs(label_image: NDArray[np.integer[Any]]) -> tuple[Ints, Runs]:
+    """Return the 4-connected pieces, and the runs of both the label image and its pieces."""
     int32 = np.iinfo(np.int32)
     if (
         label_image.dtype != np.int32
@@ -119,20 +132,6 @@ def _piece_colours(lab: Bytes, pieces: Ints, count: int) -> tuple[Starts, Floats
             for f in range(3):
                 sums[piece, f] += lab[f, y, x]
     return sizes, sums
-
-
-@kernel
-def _renumber(label_image: Ints, count: int) -> Ints:
-    """Renumber the labels 0 … n−1 in raster order, in place."""
-    number = np.full(count, -1, np.int32)
-    used = 0
-    flat = label_image.reshape(-1)
-    for p in range(flat.size):
-        if number[flat[p]] < 0:
-            number[flat[p]] = used
-            used += 1
-        flat[p] = number[flat[p]]
-    return label_image
 
 
 @kernel

@@ -10,7 +10,18 @@ from slanted.errors import InputError
 from slanted.result import Result
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
-from slanted.stages import InitialMatches, PairRun, Progress, prepare
+from slanted.stages import InitialMatches, Progress
+from slanted.stages.after_matching import (
+    SkySearch,
+    cut_segments,
+    follow_near_matches,
+    gather_evidence,
+    judge_disparity,
+    judge_of,
+    take_segments,
+)
+from slanted.stages.matching import first_look, match, take_disparity
+from slanted.stages.pair_run import PairRun, prepare
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,8 +142,10 @@ def estimate(
     chosen = settings_from_user(settings, preset, ends)
     with prepare(left, right, chosen, progress, names, backend, calibration, channels) as pair:
         run = replace(pair, potential=potential, previous_frame=previous_frame, watch=watch)
-        run, look = run.first_look(with_range=disparity is None)
-        matches = run.match(look) if disparity is None else run.take(look, disparity, valid)
+        run, look = first_look(run, with_range=disparity is None)
+        run.prepare_views(whole=segments is not None)
+        given = disparity is not None
+        matches = take_disparity(run, look, disparity, valid) if given else match(run, look)
         return explain(run, matches, segments)
 
 
@@ -245,8 +258,8 @@ def match_pair(
     ((64, 96), ['first look', 'matching'])
     """
     with prepare(left, right, settings_from_user(settings), progress, names) as pair:
-        run, look = pair.first_look()
-        return run.match(look).disparity, run.stage.seconds
+        run, look = first_look(pair)
+        return match(run, look).disparity, run.stage.seconds
 
 
 def explain(
@@ -261,9 +274,7 @@ def explain(
     these matches, if they are known already.
     """
     from slanted.model.planes import lowest_disparity
-    from slanted.model.sky import find_sky
     from slanted.pipeline.coarser import coarsened, enlarged
-    from slanted.runtime.threads import together
 
     if run.coarser > 1 and segments is None and superpixels is None:
         with run.stage("drawing"):
@@ -272,22 +283,20 @@ def explain(
         with run.stage("drawing"):
             return enlarged(found, run, matches)
     settings = run.settings_for(matches)
-    regions, inference, evidence = find_planes(run, matches, segments, superpixels)
+    sky = SkySearch(run, lowest_disparity(settings))
+    regions, inference, evidence = find_planes(run, matches, segments, superpixels, sky)
     with run.stage("drawing"):
-        lowest, matched = lowest_disparity(settings), evidence.disparity
-        maps, sky = together(
-            lambda: draw_maps(run, matches, regions, inference, evidence),
-            lambda: find_sky(run.left, matched, lowest) if settings.model.sky else None,
-        )
-        disparity, _, occluded = maps
+        sky.begin(evidence.disparity)
+        maps = draw_maps(run, matches, regions, inference, evidence)
+        disparity, matched, occluded = maps
     confidence, deviation = None, None
     # Of a user's own disparity the trees know nothing. A network's map agrees with itself, too, so
     # that they may be asked only if it fits the pair.
     doubtful = settings.matching.method == "network" and matches.doubts
     if matches.searched is not None and not doubtful:
         seen = maps, regions, inference, evidence.judgement
-        disparity, confidence, deviation = run.judge(matches, *seen)
-    disparity = run.follow(matches, disparity, matched, regions, evidence)
+        disparity, confidence, deviation = judge_disparity(run, matches, *seen)
+    disparity = follow_near_matches(run, matches, disparity, matched, regions, evidence)
     return Result(
         disparity=disparity,
         matched=matched,
@@ -302,7 +311,7 @@ def explain(
         census=evidence.census,
         confidence=confidence,
         deviation=deviation,
-        sky=sky,
+        sky=sky.result(),
         doubts=matches.doubts,
         finer=matches.finer,
         left=run.given[0],
@@ -316,19 +325,25 @@ def find_planes(
     matches: InitialMatches,
     segments: Any = None,
     superpixels: NDArray[np.int32] | None = None,
+    sky: SkySearch | None = None,
 ) -> tuple[Regions, Inference, Evidence]:
-    """Return the segments, planes and evidence of `explain`."""
+    """Return the segments, planes and evidence of `explain`, which looks for the `sky`, too."""
     from slanted.inference.pcbp import infer
     from slanted.refinement.refine import PlaneSearch, infer_and_refine
 
     settings = run.settings_for(matches)
+    judge = judge_of(
+        run, matches, sky
+    )  # first, since a part of it is done while one thread segments
     return infer_and_refine(
         # Nothing here keeps the first segments: a large image has no room for them once refined.
-        run.segment(matches, superpixels) if segments is None else run.take_segments(segments),
-        run.gather(matches),
+        cut_segments(run, matches, superpixels)
+        if segments is None
+        else take_segments(run, segments),
+        gather_evidence(run, matches),
         settings if run.band_pixels is None else _without_rims(settings),
         refine=segments is None,
-        judge=run.judge_of(matches),
+        judge=judge,
         search=PlaneSearch(
             partial(run.solve or infer, previous_frame=run.previous_frame, watch=run.watch),
             run.begin and partial(run.begin, last=run.previous_frame),

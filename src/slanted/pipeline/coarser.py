@@ -14,12 +14,12 @@ import numpy as np
 
 from slanted.inference.outcome import Inference, Snapshot, Watch
 from slanted.matching import DisparityRange
-from slanted.matching.finer import on_coarser_grid, shrunk
+from slanted.matching.finer import on_coarser_grid
 from slanted.model.drawing import draw_result, drawn_range, hidden_pixels
 from slanted.model.planes import shifted_planes
 from slanted.regions import build_regions
 from slanted.result import Result
-from slanted.stages import InitialMatches, PairRun
+from slanted.stages.matching import pixel_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from slanted.regions.structure import Regions
     from slanted.runtime.arrays import DisparityMap, Floats
     from slanted.settings import Settings
+    from slanted.stages import InitialMatches
+    from slanted.stages.pair_run import PairRun
 
 
 def coarsened(run: PairRun, matches: InitialMatches) -> tuple[PairRun, InitialMatches]:
@@ -35,8 +37,7 @@ def coarsened(run: PairRun, matches: InitialMatches) -> tuple[PairRun, InitialMa
     times, last, watch = run.coarser, run.previous_frame, run.watch
     small = replace(
         run,
-        left=shrunk(run.left, times),
-        right=shrunk(run.right, times),
+        views=run.smaller_views.result(),
         settings=_smaller_settings(run.settings, times),
         previous_frame=None if last is None else _smaller_frame(last, times),
         watch=None if watch is None else _enlarging(watch, run),
@@ -47,7 +48,7 @@ def coarsened(run: PairRun, matches: InitialMatches) -> tuple[PairRun, InitialMa
     weights = (
         found.confidence
         if matches.found is None
-        else small.pixel_weights(found.disparity, found.confidence)
+        else pixel_weights(found.disparity, found.confidence, small.settings)
     )
     return small, replace(
         matches,

@@ -226,8 +226,7 @@ def _places(ring: Ints, segment: int) -> int:
     return places
 
 
-# A division that may raise makes Numba keep reference counts, which doubles the time.
-@kernel(error_model="numpy")
+@kernel
 def _spread(
     sums: Starts, segment: int, step: int, x: int, y: int, lab: Bytes, position: float
 ) -> float:
@@ -259,9 +258,10 @@ def _plane_cost(
     if not np.isnan(match):
         return weights.disparity * min(float((d - match) ** 2), weights.cap)
     place = np.rint(x - d)
-    inside = 0 <= place < right_disparity.shape[1]
-    seen = inside and right_disparity[y, int(place)] < d - SLACK
-    return weights.visibility if seen else 0.0
+    # Not `0 <= place < … and …` as one value: on a Zen 5 all moves then took 26 instead of 12 ms.
+    if not 0 <= place < right_disparity.shape[1]:
+        return 0.0
+    return weights.visibility if right_disparity[y, int(place)] < d - SLACK else 0.0
 
 
 @kernel
@@ -281,17 +281,6 @@ def sum_rows(label_image: Ints, lab: Bytes, count: int, first: int, last: int) -
         for x in range(label_image.shape[1]):
             _update_sums(sums, label_image[y, x], 1, x, y, lab)
     return sums
-
-
-@kernel
-def piece_origins(pieces: Ints, label_image: Ints, count: int) -> tuple[Starts, Starts]:
-    """Return the size of each piece in pixels, and the segment that it is a piece of."""
-    size, origin = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    flat, segment = pieces.reshape(-1), label_image.reshape(-1)
-    for p in range(flat.size):
-        size[flat[p]] += 1
-        origin[flat[p]] = segment[p]
-    return size, origin
 
 
 @kernel

@@ -18,11 +18,13 @@ from slanted.inference.pcbp import Start, infer
 from slanted.inference.terms import Terms, WholeImage
 from slanted.model.planes import lowest_disparity, shifted_planes
 from slanted.refinement.rim import redecide_rims, views_of_pair
+from slanted.refinement.rim_kernels import View
 from slanted.refinement.segment_moves import about_origin, move_boundaries
 from slanted.refinement.segment_splits import fit_patches, split_segments
 from slanted.regions import build_regions
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import Floats, Ints
+from slanted.runtime.threads import Soon
 
 if TYPE_CHECKING:
     from slanted.inference.outcome import Inference
@@ -119,9 +121,11 @@ def infer_and_refine(
         planes = found.planes
         if refine:
             with stage("refinement"):
+                views = Soon(partial(views_of_rims, evidence, settings)) if last else None
                 label_image, planes = split(regions, planes, evidence, settings)
                 del regions  # frees memory, of which large images have none to spare
-                label_image = move(label_image, planes, evidence, settings, with_rims=last)
+                label_image = move(label_image, planes, evidence, settings, views)
+                del views
             with stage("regions"):
                 regions = build_regions(label_image, evidence.left, trusted=True)
                 planes = shifted_planes(planes, regions.centre)
@@ -159,16 +163,26 @@ def split(
     return label_image, np.concatenate([kept, fit_patches(label_image, len(kept), matched, core)])
 
 
+def views_of_rims(evidence: Evidence, settings: Settings) -> tuple[View, View] | None:
+    """Return both views for rims, or None if no matches are corrected there."""
+    if settings.refinement.rim_width == 0 or evidence.grey is None:
+        return None
+    return views_of_pair(evidence.grey)
+
+
 def move(
-    label_image: Ints, planes: Floats, evidence: Evidence, settings: Settings, *, with_rims: bool
+    label_image: Ints,
+    planes: Floats,
+    evidence: Evidence,
+    settings: Settings,
+    views: Soon[tuple[View, View] | None] | None = None,
 ) -> Ints:
     """Move boundaries to where the planes, (n, 3) about (0, 0), explain the matches best.
 
-    `with_rims` first corrects matches at the rims of near surfaces, in the last round only: later
+    `views` first correct matches at the rims of near surfaces, in the last round only: later
     rounds would fit planes to disparities of earlier planes.
     """
     lab, matched, rules = evidence.lab(), evidence.disparity, settings.refinement
-    if with_rims and rules.rim_width and evidence.grey is not None:
-        views = views_of_pair(evidence.grey)
-        matched = redecide_rims(label_image, planes, matched, lab, views, rules)
+    if views is not None and (both := views.result()) is not None:
+        matched = redecide_rims(label_image, planes, matched, lab, both, rules)
     return move_boundaries(label_image, lab, matched, evidence.seen_from_right(), planes, rules)

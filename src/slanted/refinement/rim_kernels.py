@@ -41,7 +41,7 @@ class RimRule(NamedTuple):
     """How much lower the farther plane's mean difference must be than the near one's."""
 
 
-@kernel(error_model="numpy")
+@kernel
 def redecide_rows(
     label_image: Ints,
     planes: Floats,
@@ -103,7 +103,7 @@ def redecide_rows(
 
 
 # One function for both planes, because a call with so many arrays takes longer than its work.
-@kernel(error_model="numpy")
+@kernel
 def _differences(
     x: int,
     y: int,
@@ -130,19 +130,25 @@ def _differences(
             unlike += abs(lab[1, v, u] - colour[1]) + abs(lab[2, v, u] - colour[2])
             w = alike[unlike]
             weight += w
+            row, own = np.uint64(v), np.uint64(u)
             for m in range(2):
                 i = other if m else segment
                 d = planes[i, 0] * u + planes[i, 1] * v + planes[i, 2]
                 place = u - d
-                off = rule.hidden
-                if 0 <= place <= width - 1 and not shown[v, int(place + 0.5)] > d + rule.slack:
-                    column = int(place)
-                    beside, share = min(column + 1, width - 1), place - column
-                    grey, slope = right[0, v, column], right[1, v, column]
-                    grey_off = grey + share * (right[0, v, beside] - grey) - left[0, v, u]
-                    slope_off = slope + share * (right[1, v, beside] - slope) - left[1, v, u]
-                    off = rule.grey_share * min(abs(grey_off), rule.grey_cap)
-                    off += (1 - rule.grey_share) * min(abs(slope_off), rule.slope_cap)
+                # Without branches, which processors would guess wrong here, and with unsigned
+                # indices, which Numba need not test for negative ones.
+                kept = place if place > 0 else 0.0
+                kept = kept if kept < width - 1 else width - 1.0
+                column = np.int64(kept)
+                here, beside = np.uint64(column), np.uint64(min(column + 1, width - 1))
+                share = kept - column
+                grey, slope = right[0, row, here], right[1, row, here]
+                grey_off = grey + share * (right[0, row, beside] - grey) - left[0, row, own]
+                slope_off = slope + share * (right[1, row, beside] - slope) - left[1, row, own]
+                off = rule.grey_share * min(abs(grey_off), rule.grey_cap)
+                off += (1 - rule.grey_share) * min(abs(slope_off), rule.slope_cap)
+                nearer = shown[row, np.uint64(kept + 0.5)] > d + rule.slack
+                off = rule.hidden if nearer or kept != place else off
                 if m:
                     to_far += w * off
                 else:

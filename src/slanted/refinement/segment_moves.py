@@ -115,16 +115,22 @@ def turns_of_pixels(framed: Ints, bands: Bytes) -> tuple[Bytes, Bytes]:
     """
     height, width = framed.shape
     turns, due = np.zeros((2, height, -(-width // BLOCK) * BLOCK), np.uint8)
-    band, window = bands[framed[1:-1, 1:-1]], np.ones((3, 3), np.uint8)
-    alike = cv2.dilate(band, window) == cv2.erode(band, window)
-    turns[1:-1, 1 : width - 1] = np.where(alike, band, np.uint8(MIXED))
-    across = framed[1:-1, 2:-1] != framed[1:-1, 1:-2]
-    down = framed[2:-1, 1:-1] != framed[1:-2, 1:-1]
-    inside = due[1:-1, 1 : width - 1]
-    inside[:, :-1] = across
-    inside[:, 1:] |= across
-    inside[:-1] |= down
-    inside[1:] |= down
+
+    def find_turns() -> None:
+        band, window = bands[framed[1:-1, 1:-1]], np.ones((3, 3), np.uint8)
+        alike = cv2.dilate(band, window) == cv2.erode(band, window)
+        turns[1:-1, 1 : width - 1] = np.where(alike, band, np.uint8(MIXED))
+
+    def find_borders() -> None:
+        across = framed[1:-1, 2:-1] != framed[1:-1, 1:-2]
+        down = framed[2:-1, 1:-1] != framed[1:-2, 1:-1]
+        inside = due[1:-1, 1 : width - 1]
+        inside[:, :-1] = across
+        inside[:, 1:] |= across
+        inside[:-1] |= down
+        inside[1:] |= down
+
+    together(find_turns, find_borders)
     due *= turns
     return turns, due
 

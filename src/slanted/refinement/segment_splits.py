@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.model.planes import check_planes
-from slanted.partition.connectivity import rename, split_connected
+from slanted.partition.connectivity import pieces_and_runs, rename
 from slanted.partition.patch_kernels import SIDES, find_patches
-from slanted.refinement.move_kernels import off_plane_rows, piece_origins
+from slanted.refinement.move_kernels import off_plane_rows
 from slanted.regions.structure import Regions
 from slanted.runtime.arrays import DisparityMap, Flags, Floats, Ints, Starts
 from slanted.runtime.threads import bind, share
@@ -67,8 +67,8 @@ def split_segments(
     marked = patches + np.int32(regions.count)
     np.copyto(marked, regions.label_image, where=~core)
     del patches
-    pieces = split_connected(marked)
-    size, origin = piece_origins(pieces, marked, int(pieces.max()) + 1)
+    pieces, (begin, _) = pieces_and_runs(marked)
+    size, origin = piece_origins(pieces, marked, begin)
     del marked
     into = _join_small(pieces, size, cut[origin])
     kept = np.flatnonzero(into == np.arange(len(into)))
@@ -76,7 +76,8 @@ def split_segments(
     number = np.empty(len(into), np.int32)
     number[kept] = np.arange(len(kept))
     parent = np.where(origin[kept] < regions.count, origin[kept], -1)
-    rename(pieces, number[into])
+    names = number[into]
+    share(len(pieces), lambda first, last: rename(pieces[first:last], names))
     return pieces, parent, core
 
 
@@ -98,6 +99,18 @@ def _patches(
     share(len(off), bind(off_plane_rows, (*inputs, *limits), off))
     patches: Ints = find_patches(off, matched, PATCH_STEP, settings.split_size)
     return patches
+
+
+def piece_origins(pieces: Ints, label_image: Ints, begin: Ints) -> tuple[Starts, Starts]:
+    """Return the size of each piece in pixels, and the label that it is a piece of.
+
+    `begin` are the first pixels of runs, each of which lies in one piece.
+    """
+    piece = pieces.reshape(-1)[begin[:-1]]
+    size = np.bincount(piece, np.diff(begin)).astype(np.int64)
+    origin = np.empty_like(size)
+    origin[piece] = label_image.reshape(-1)[begin[:-1]]
+    return size, origin
 
 
 def _join_small(pieces: Ints, size: Starts, loose: Flags) -> Starts:

@@ -15,7 +15,7 @@ from slanted.errors import FileError, InputError, plural
 from slanted.io.files import open_input
 from slanted.ros.messages import stamp_of
 from slanted.ros.pairing import Stamps
-from slanted.runtime.extras import require
+from slanted.runtime.extras import how_to_install, require
 
 METADATA = "metadata.yaml"
 """A folder that holds this file is a recording."""
@@ -23,7 +23,7 @@ STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
 """Suffixes of the files of a recording, and rosbag2's names of their storages."""
 MAGIC = {".mcap": b"\x89MCAP0\r\n", ".db3": b"SQLite format 3\0"}
 """How files of a recording begin."""
-CURE = "which is not installed; run pip install 'slanted[ros]'"
+CURE = f"which is not installed; {how_to_install('ros')}"
 
 
 def rosbag2_module() -> Any:

@@ -87,6 +87,8 @@ def compile_ahead(count: Count | None = None, *, helpers: int | None = None) -> 
         return 0
     mark = _mark()
     waiting = [entry for entry in listed() if not entry.is_kept()]
+    # The longest first, so that all processes end at about the same time.
+    waiting.sort(key=lambda entry: -entry.size)
     if helpers is None:
         helpers = min(core_count() - 1, MOST_HELPERS)
     if mark is None:
@@ -116,7 +118,7 @@ def _seldom_collected() -> Iterator[None]:
 
 
 class _Sharing:
-    """Kernels to compile: this process takes them from the front, helpers from the back."""
+    """Kernels to compile, from which this process and its helpers take one after the other."""
 
     def __init__(self, entries: Sequence[Specialisation], count: Count | None) -> None:
         self.waiting = deque(entries)
@@ -158,7 +160,7 @@ class _Sharing:
         assert helper.stdin is not None and helper.stdout is not None
         while self.waiting:
             try:
-                entry = self.waiting.pop()
+                entry = self.waiting.popleft()
             except IndexError:
                 return
             try:

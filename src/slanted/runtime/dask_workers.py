@@ -19,6 +19,7 @@ from slanted.runtime.dask_calls import (
     packed,
     refuse_other_versions,
 )
+from slanted.runtime.extras import how_to_install
 from slanted.runtime.memory import workers_that_fit
 from slanted.runtime.workers import Ended, Task
 
@@ -213,8 +214,8 @@ def _import_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise InputError(
-            "scheduler: expected the package `distributed`, which is not installed; run "
-            "`pip install slanted[dask]`, or leave the scheduler out"
+            "scheduler: expected the package `distributed`, which is not installed; "
+            f"{how_to_install('dask')}, or leave the scheduler out"
         ) from None
 
 

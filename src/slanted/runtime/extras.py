@@ -8,6 +8,17 @@ from typing import Any
 from slanted.errors import MissingExtraError
 
 
+def how_to_install(extras: str) -> str:
+    """Return what to type for extras, for slanted from a package index and from a clone.
+
+    Examples
+    --------
+    >>> how_to_install("viewer")
+    "run pip install 'slanted[viewer]' (in a clone: pip install '.[viewer]')"
+    """
+    return f"run pip install 'slanted[{extras}]' (in a clone: pip install '.[{extras}]')"
+
+
 def require(module: str, package: str, need: str, cure: str) -> Any:
     """Return a module, or raise an error that says what needs it and how to install it."""
     try:

@@ -111,7 +111,9 @@ def is_busy(frame: FrameType | None) -> bool:
     code = frame.f_code
     if _package(frame) == "llvmlite":
         return True
-    if _package(frame) in OURS and "cv2" in (*code.co_names, *code.co_varnames):
+    # A function that was made inside another one may have the module from there.
+    names = *code.co_names, *code.co_varnames, *code.co_freevars
+    if _package(frame) in OURS and "cv2" in names:
         return True
     importing = False
     while frame is not None:

@@ -32,6 +32,15 @@ class Specialisation:
         """The Numba types of its arguments."""
         return tuple(map(type_of, self.arguments))
 
+    @cached_property
+    def size(self) -> int:
+        """About how long it takes to compile: the bytecode of the kernel and of those it calls."""
+        from slanted.runtime.kernel_cache import callees
+
+        with suppress(Exception):  # the list is out of date
+            return sum(len(each.__code__.co_code) for each in callees(self.dispatcher.py_func))
+        return 0
+
     def is_kept(self) -> bool:
         """Return whether it is already compiled."""
         from slanted.runtime.kernel_cache import KernelCache
@@ -60,7 +69,7 @@ def type_of(text: Any) -> Any:
             return types.NamedUniTuple(kinds[0], len(kinds), _named(name))
         return types.NamedTuple(kinds, _named(name))
     scalar, *array = text.split()
-    dtype = getattr(types, scalar)
+    dtype = getattr(types, {"bool": "boolean"}.get(scalar, scalar))  # Numba 0.60 has no types.bool
     if not array:
         return dtype
     shape, *readonly = array

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from slanted.errors import MissingExtraError
+from slanted.runtime.extras import how_to_install
 from slanted.runtime.forks import free_in_forks
 from slanted.runtime.versions import OPENCV, opencv_package
 
@@ -27,8 +28,8 @@ def told(problem: ImportError) -> str:
     """Return the sentence for somebody whose OpenCV cannot be imported."""
     if isinstance(problem, ModuleNotFoundError) and problem.name == "cv2":
         return (
-            "slanted needs OpenCV (the Python module cv2), which is not installed; run "
-            f"pip install 'slanted[opencv]', or install any one of {', '.join(OPENCV)}"
+            "slanted needs OpenCV (the Python module cv2), which is not installed; "
+            f"{how_to_install('opencv')}, or install any one of {', '.join(OPENCV)}"
         )
     return (
         f"slanted needs OpenCV, and the installed one cannot be loaded ({problem}); if a library "

@@ -143,17 +143,11 @@ def _check_disparity(disparity: DisparityMap | None, image: Image) -> DisparityM
 
 
 def number_of_segments(image: Image, settings: SegmentationSettings) -> int:
-    """Return how many segments to ask for; see `automatic_count`."""
+    """Return how many segments to ask for, which is what the image has room for at most."""
     pixels = int(image.shape[0] * image.shape[1])
     if settings.count is None:
         return automatic_count(pixels)
-    largest = max(1, pixels // SMALLEST_MEAN)
-    if settings.count > largest:
-        raise InputError(
-            f"segmentation.count: expected at most {largest} segments for {image.shape[1]}×"
-            f"{image.shape[0]} pixels, got {settings.count}; lower it or use auto"
-        )
-    return settings.count
+    return min(settings.count, max(1, pixels // SMALLEST_MEAN))
 
 
 def automatic_count(pixels: int) -> int:

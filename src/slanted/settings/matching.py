@@ -68,8 +68,8 @@ class CensusSettings(Section):
         "of up to 800,000 pixels; auto is 2 for images of up to 400,000 pixels and 1 for others.")
     guided: bool = setting(True, doc=
         "If true, a run searches at each pixel only what it finds there at a quarter and at half "
-        "of the size (a range above 1024 starts at a smaller one), unless the pair is enlarged; "
-        "otherwise it searches the whole range.")
+        "of the size (a range above 1024 starts at a smaller one), otherwise the whole range. A "
+        "pair that is enlarged (see `finer`) is searched in the whole range at its own size.")
     paths: int = setting(4, low=4, high=16, doc=
         "Costs are summed along this many paths: 4, 8 or 16.")
     census_weight: int = setting(2, low=0, high=3, doc=

@@ -52,6 +52,6 @@ class SegmentationSettings(Section):
     count: int | None = setting(None, low=1, high=10_000_000, doc=
         "About this many segments are made. Auto makes one per 600 pixels, but 800 to 2000 in all; "
         "small images get one per 150 pixels, or 38 if they are matched on a finer grid, and those "
-        "above 6 million pixels one per 3000.")
+        "above 6 million pixels one per 3000. There is never more than one per 4 pixels.")
     slic: SlicSettings = dataclasses.field(default_factory=SlicSettings)
     ucm: UcmSettings = dataclasses.field(default_factory=UcmSettings)

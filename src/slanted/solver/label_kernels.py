@@ -139,8 +139,7 @@ def _least_of_three(
         out[row, x] = least2 if least2 < least0 else least0
 
 
-# A division that may raise keeps Numba from dropping reference counts; totals are above zero.
-@kernel(error_model="numpy")
+@kernel
 def update_labels(
     members: Ints, touching: Incidence, label_costs: Floats, from_edges: Floats, counts: Floats,
     three: Junctions, four: Junctions, label_count: float, epsilon: float, to_label: Floats,

@@ -136,8 +136,7 @@ def largest_share(members: Iterable[int], start: Starts) -> int:
     return largest
 
 
-# A division that may raise keeps Numba from dropping reference counts; totals are above zero.
-@kernel(error_model="numpy")
+@kernel
 def update_nodes(
     members: Ints, star: Incidence, node_costs: Floats, reduced: Floats, counts: Floats,
     node_count: float, epsilon: float, to_first: Floats, to_second: Floats,

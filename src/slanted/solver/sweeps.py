@@ -8,11 +8,16 @@ import numpy as np
 
 from slanted.runtime.arrays import Floats, Ints
 from slanted.runtime.threads import bind, share, share_rows, together
+from slanted.solver.block_kernels import update_block
 from slanted.solver.label_kernels import edges_to_labels, label_beliefs, update_labels
 from slanted.solver.messages import Messages
-from slanted.solver.node_kernels import node_beliefs, reduce_labels, update_nodes
+from slanted.solver.node_kernels import node_beliefs, reduce_labels
 from slanted.solver.problem import Problem
 from slanted.solver.topology import Block, Topology
+
+SMALLEST_SHARED = 256
+"""Nodes of a phase that threads share, such as not those of borders: to wake a thread takes as long
+as updating fewer. Blocks stay as they are, since their order decides the result."""
 
 
 class Sweeper:
@@ -37,7 +42,12 @@ class Sweeper:
     def sweep(self, messages: Messages, epsilon: float) -> None:
         """Replace every message once: exact ascent of D_ε in one variable's messages at a time."""
         for phase in self._phases:
-            together(*(partial(self._update, block, messages, epsilon) for block in phase))
+            tasks = [partial(self._update, block, messages, epsilon) for block in phase]
+            if sum(len(block.nodes) for block in phase) >= SMALLEST_SHARED:
+                together(*tasks)
+                continue
+            for task in tasks:
+                task()
 
     def advance(self, messages: Messages, epsilons: list[float]) -> Messages:
         """Do one sweep for each ε of a list, in place, and return the messages."""
@@ -47,15 +57,16 @@ class Sweeper:
 
     def _update(self, block: Block, messages: Messages, epsilon: float) -> None:
         """Replace the messages of a block's nodes, then of its labels."""
-        problem = self.problem
-        self._reduce(messages, epsilon, block.edges)
-        update_nodes(
-            block.nodes, self.topology.star, problem.node_costs, self._reduced,
-            problem.edge_counts, problem.node_count, epsilon,
-            messages.to_first, messages.to_second,
+        problem, topology = self.problem, self.topology
+        update_block(
+            block.nodes, block.edges, block.labels, topology.star, topology.touching,
+            problem.node_costs, problem.label_costs, problem.edge_costs, problem.edge_counts,
+            problem.node_count, problem.label_count,
+            problem.three.with_messages(messages.to_junctions3),
+            problem.four.with_messages(messages.to_junctions4),
+            messages.to_first, messages.to_second, messages.to_label,
+            self._reduced, self._from_edges, epsilon,
         )  # fmt: skip
-        self._gather(messages, epsilon, block.labels)
-        sweep_labels(problem, self.topology, block.labels, self._from_edges, messages, epsilon)
 
     def node_beliefs(self, messages: Messages, epsilon: float) -> Floats:
         """Return B_i of all nodes, (n, N): if ε = 0 the least cost given a state, up to a constant.

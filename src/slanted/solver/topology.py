@@ -22,7 +22,7 @@ Incidence = tuple[Starts, Ints, Ints]
 """Where each variable's list of factors starts; the factors; the variable's slot in each."""
 
 BLOCKS = 4  # more would serve more threads, and make borders longer
-SMALLEST_BLOCK = 64  # nodes; handing fewer to a thread takes longer than updating them
+SMALLEST_BLOCK = 64  # nodes; `sweeps.SMALLEST_SHARED` says when threads share blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,17 @@ def build_topology(graph: FactorGraph) -> Topology:
         If a factor names a variable that does not exist, or one twice: updates would then not be
         ascent steps.
     """
-    nodes, edges = len(graph.node_costs), len(graph.edges)
-    _check_scopes("edges", graph.edges, nodes)
-    _check_scopes("junctions3", graph.junctions3, edges)
-    _check_scopes("junctions4", graph.junctions4, edges)
-    star = _incidence([graph.edges], nodes)
-    touching = _incidence([graph.junctions3, graph.junctions4], edges)
-    return Topology(star, touching, make_phases(graph, star))
+    return topology_of(len(graph.node_costs), graph.edges, graph.junctions3, graph.junctions4)
+
+
+def topology_of(nodes: int, edges: Ints, junctions3: Ints, junctions4: Ints) -> Topology:
+    """Return the `build_topology` of a graph of which only the scopes are known yet."""
+    _check_scopes("edges", edges, nodes)
+    _check_scopes("junctions3", junctions3, len(edges))
+    _check_scopes("junctions4", junctions4, len(edges))
+    star = _incidence([edges], nodes)
+    touching = _incidence([junctions3, junctions4], len(edges))
+    return Topology(star, touching, make_phases(star, edges, junctions3, junctions4))
 
 
 def _incidence(scopes: list[Ints], count: int) -> Incidence:
@@ -101,20 +105,22 @@ class Block:
     """Edges whose labels to update, after the nodes."""
 
 
-def make_phases(graph: FactorGraph, star: Incidence) -> list[list[Block]]:
+def make_phases(
+    star: Incidence, edges: Ints, junctions3: Ints, junctions4: Ints
+) -> list[list[Block]]:
     """Cut a graph into three phases: blocks, the borders between them, and labels in neither.
 
     Breadth-first search gives each node a level; neighbours are at most one level apart. Whole
     levels, evenly spaced, are the borders. A graph that is too small is one block.
     """
-    of_node, blocks = _cut_levels(_levels(star, graph.edges))
-    first, second = of_node[graph.edges.T]
+    of_node, blocks = _cut_levels(_levels(star, edges))
+    first, second = of_node[edges.T]
     # A label goes with its nodes, or with the border if one is on it, because borders come later.
     of_label = np.maximum(first, second)
     of_edge = np.minimum(first, second)
     rest = 2 * blocks - 1
     for low, high in ((0, blocks), (blocks, rest)):
-        for scopes in (graph.junctions3, graph.junctions4):
+        for scopes in (junctions3, junctions4):
             around = of_label[scopes]
             inside = (around >= low) & (around < high)
             most = np.where(inside, around, low).max(axis=1, initial=low)

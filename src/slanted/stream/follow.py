@@ -21,6 +21,8 @@ from slanted.matching.rectification import decide_correction, measure_rectificat
 from slanted.matching.search_grid import THIN
 from slanted.pipeline import explain
 from slanted.stages import FirstLook
+from slanted.stages.after_matching import cut_segments
+from slanted.stages.matching import match
 from slanted.stream.planes import choose_planes, infer_less
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from slanted.matching.rectification import RectificationCheck
     from slanted.result import Result
     from slanted.runtime.arrays import DisparityMap
-    from slanted.stages import PairRun
+    from slanted.stages.pair_run import PairRun
     from slanted.stream.last_frame import LastFrame
 
 SAME, SAME_SHARE = 4.0, 0.15
@@ -82,12 +84,13 @@ def follow(run: PairRun, last: LastFrame) -> Result:
         _refuse_cut(coarse, before)
         searched = _searched(run, coarse, last)
     look = FirstLook(check, searched)
-    matches = run.match(look, _search(run, coarse, before))
+    run.prepare_views()
+    matches = match(run, look, _search(run, coarse, before))
     share = float(np.isfinite(matches.disparity).mean())
     if share < FALLEN * last.matched:
         raise UnlikeError(f"only {share:.0%} of it was matched, after {last.matched:.0%}")
     # Planes on a coarser grid have small superpixels already.
-    known = None if run.coarser > 1 else run.segment(matches, coarsely=_may_be_coarse(run))
+    known = None if run.coarser > 1 else cut_segments(run, matches, coarsely=_may_be_coarse(run))
     return explain(run, matches, superpixels=known)
 
 
@@ -102,7 +105,7 @@ def _rectification(run: PairRun, last: LastFrame) -> RectificationCheck | None:
         return check
     if check.warp.rms < NEARLY * rules.correct_above:
         return check
-    found = measure_rectification(run.left, run.right, run.settings.matching.min_disparity)
+    found = measure_rectification(*run.compared, run.settings.matching.min_disparity)
     return decide_correction(found, run.left, rules) or check
 
 

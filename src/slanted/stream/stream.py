@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from slanted.errors import SlantedError
+from slanted.images.given import channels_from_user
 from slanted.io.calibration_files import given_calibration
 from slanted.pipeline import estimate
 from slanted.settings import Settings, SettingsLike, settings_from_user
 from slanted.settings.given import names_arguments
-from slanted.stages import prepare
+from slanted.stages.pair_run import prepare
 from slanted.stream.follow import UnlikeError, follow
 from slanted.stream.last_frame import LastFrame
 from slanted.stream.pace import Pace, rate_from_user
@@ -70,7 +71,7 @@ class Stream:
         ends = {"matching.min_disparity": min_disparity, "matching.max_disparity": max_disparity}
         self.settings: Settings = settings_from_user(settings, preset, ends)
         self.calibration = calibration
-        self.channels: Channels = channels
+        self.channels: Channels = channels_from_user(channels)
         self.rate = None if rate is None else rate_from_user(rate)
         self.state = StreamState()
         self._last: LastFrame | None = None
@@ -155,15 +156,25 @@ class Stream:
         self, left: ImageLike, right: ImageLike, names: tuple[str, str]
     ) -> tuple[Result, str | None]:
         """Return the result of a frame, and why it was estimated by itself."""
-        cameras, fresh = (self.calibration, self.channels), "it is the first"
+        fresh = "it is the first"
         if self._last is not None:
-            with prepare(left, right, self.settings, None, names, None, *cameras) as run:
-                try:
-                    return follow(run, self._last), None
-                except (UnlikeError, SlantedError) as reason:
-                    fresh = str(reason)  # what is wrong with the pair itself, `estimate` will say
-        calibration, channels = cameras
+            followed = self._followed(left, right, names, self._last)
+            if not isinstance(followed, str):
+                return followed, None
+            fresh = followed
+        calibration, channels = self.calibration, self.channels
         alone = estimate(
             left, right, self.settings, calibration=calibration, channels=channels, names=names
         )
         return alone, fresh
+
+    def _followed(
+        self, left: ImageLike, right: ImageLike, names: tuple[str, str], last: LastFrame
+    ) -> Result | str:
+        """Return the result of a frame that follows the last one, or why it does not."""
+        cameras = self.calibration, self.channels
+        with prepare(left, right, self.settings, None, names, None, *cameras) as run:
+            try:
+                return follow(run, last)
+            except (UnlikeError, SlantedError) as reason:
+                return str(reason)  # what is wrong with the pair itself, `estimate` will say

@@ -1,7 +1,7 @@
 """Matching in overlapping bands of rows, which different workers may match.
 
-The bands are those in which the census matcher itself matches large images, guided or not, so the
-result is the same to the last bit. Other matchers get the same bands, each as if it were an image.
+The census matcher has bands of its own, in which it matches large images anyway, so the result is
+the same to the last bit. Other matchers get bands of rows, each as if it were an image.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from slanted.errors import InputError
 from slanted.images.colour import grey_pair
 from slanted.matching import run_matcher
-from slanted.matching.census_sgm import bands, clean_up, match_rows
-from slanted.matching.guided_sgm import expect, find_expected
+from slanted.matching.guided_sgm import expect, find_expected, is_guided
 from slanted.matching.out_of_view import drop_impossible
+from slanted.matching.search_bands import BAND_BYTES, OVERLAP
 from slanted.runtime.threads import thread_limit
 from slanted.tiles.terms import ask_each
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from slanted.runtime.workers import Backend
     from slanted.settings import MatchingSettings
 
-CENSUS = "census"
-"""The matcher whose clean-up is done after all bands are matched."""
+OTHERS_BYTES_A_CELL = 4
+"""Memory that a matcher other than ours is taken to need per pixel and disparity, as SGBM does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,13 @@ class Band:
 
 def match_band(band: Band) -> tuple[DisparityMap, DisparityMap | None]:
     """Return the disparity and confidence of the rows without the overlap."""
-    matcher = match_rows if band.settings.method == CENSUS else run_matcher
-    found = matcher(band.left, band.right, band.searched, band.settings)  # type: ignore[arg-type]
+    found = run_matcher(band.left, band.right, band.searched, band.settings)
     disparity, confidence = found.disparity, found.confidence
     rows = slice(band.above, len(band.left) - band.below)
     return disparity[rows].copy(), None if confidence is None else confidence[rows].copy()
 
 
-def match_in_bands(
+def match_in_row_bands(
     left: Image,
     right: Image,
     settings: MatchingSettings,
@@ -95,12 +94,19 @@ def match_in_bands(
                     "census, got one that does not; switch it off"
                 )
             confidence[core] = certainty
-    if settings.method == CENSUS:
-        clean_up(disparity, searched, settings)
     return drop_impossible(disparity, confidence, settings)
 
 
-def match_guided(
+def bands(height: int, width: int, disparities: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows whose disparity each band gives, and the rows that it sees."""
+    rows = max(BAND_BYTES // (width * disparities * OTHERS_BYTES_A_CELL), 3 * OVERLAP)
+    count = 1 if height <= rows else -(-height // (rows - 2 * OVERLAP))
+    for k in range(count):
+        first, last = height * k // count, height * (k + 1) // count
+        yield slice(first, last), slice(max(first - OVERLAP, 0), min(last + OVERLAP, height))
+
+
+def match_census(
     left: Image,
     right: Image,
     settings: MatchingSettings,
@@ -109,13 +115,15 @@ def match_guided(
     backend: Backend,
     with_confidence: bool,
 ) -> tuple[DisparityMap, DisparityMap | None]:
-    """Match an 8-bit pair band by band, where smaller pairs lead.
+    """Match an 8-bit pair by census, band by band.
 
-    These are matched in bands, too. Arguments are as for `match_in_bands`.
+    Smaller pairs, which are matched in bands, too, lead if the settings say so. Arguments are as
+    for `match_in_row_bands`.
     """
     grey, ask = grey_pair(left, right), partial(_ask, backend)
     wanted = ("disparity", "margin") if with_confidence else ("disparity",)
-    expected = expect(*grey, searched, settings, ask)
+    is_led = is_guided(settings, searched)
+    expected = expect(*grey, searched, settings, ask) if is_led else []
     found = find_expected(*grey, settings, searched, expected, wanted, ask)
     return found.disparity, found.confidence
 

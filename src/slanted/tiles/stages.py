@@ -35,10 +35,9 @@ class TiledStages:
     ) -> tuple[DisparityMap, DisparityMap | None]:
         """Match a pair in bands."""
         from slanted.images.colour import as_8_bit
-        from slanted.matching.guided_sgm import is_guided
-        from slanted.tiles.bands import match_guided, match_in_bands
+        from slanted.tiles.bands import match_census, match_in_row_bands
 
-        match = match_guided if is_guided(matching, searched) else match_in_bands
+        match = match_census if matching.method == "census" else match_in_row_bands
         return match(
             *as_8_bit(left, right),
             matching,

@@ -171,14 +171,14 @@ def test_several_datasets_splits_and_metrics(kitti, folder, capsys):
 
 
 def test_a_candidate_that_a_pair_does_not_allow_is_logged_and_loses(kitti, tmp_path):
-    start = Settings().with_text({"inference.iterations": "1"})
+    start = Settings().with_text({"inference.iterations": "1", "matching.method": "sgbm"})
     target = Target("kitti2015", tuple(find_frames("kitti2015", kitti, "train", 1)))
-    space = parse_space({"segmentation.count": "99999,99998"}, start)
+    space = parse_space({"model.pixel_weights": "true,false"}, start)  # sgbm has no confidence
     tuning = tune([target], space, start, tmp_path / "log.csv", schedule=Schedule(3))
     assert tuning.winner is tuning.start
-    assert "segmentation.count: expected at most" in (tmp_path / "log.csv").read_text()
-    broken = start.with_text({"segmentation.count": "99999"})
-    with pytest.raises(InputError, match=r"kitti2015/000000_10: segmentation.count"):
+    assert "model.pixel_weights: expected a matcher" in (tmp_path / "log.csv").read_text()
+    broken = start.with_text({"model.pixel_weights": "true"})
+    with pytest.raises(InputError, match=r"kitti2015/000000_10: model.pixel_weights"):
         tune([target], space, broken, tmp_path / "other.csv", schedule=Schedule(3))
 
 

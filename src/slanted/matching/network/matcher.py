@@ -13,6 +13,7 @@ from slanted.matching.network.description import description_of
 from slanted.matching.network.model import open_model
 from slanted.matching.network.views import Fit, map_of, tensors_of
 from slanted.matching.network.wiring import wire
+from slanted.matching.out_of_view import doubt_unknown
 from slanted.runtime.threads import current_threads
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def match(
         seen = agreeing(disparity, mirrored[:, ::-1], settings.left_right_threshold)
         disparity[~seen] = np.nan
     if confidence is not None:
-        confidence[np.isnan(disparity)] = 0
+        doubt_unknown(confidence, disparity)
     return Matches(disparity, confidence, reaches_beyond=True)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.errors import FileError, first_line
-from slanted.runtime.extras import require
+from slanted.runtime.extras import how_to_install, require
 
 Tensors = dict[str, NDArray[Any]]
 KEPT = 2
@@ -27,8 +27,7 @@ KEPT = 2
 LARGEST_GRAPH = 2**31
 """Bytes of a protocol buffer, which an ONNX file is; larger networks have their weights beside."""
 ONNX_CURE = (
-    "which is not installed; run pip install 'slanted[onnx]', or set matching.network.runtime to "
-    "opencv"
+    f"which is not installed; {how_to_install('onnx')}, or set matching.network.runtime to opencv"
 )
 TYPES = {
     "tensor(float)": np.float32,
@@ -164,8 +163,8 @@ def _with_opencv(path: Path) -> Model:
         raise FileError(
             path,
             "expected an ONNX model that OpenCV can run, but it cannot open it "
-            f"({first_line(error)}); run pip install 'slanted[onnx]' for ONNX Runtime, or export "
-            "the network again",
+            f"({first_line(error)}); {how_to_install('onnx')} for ONNX Runtime, or export the "
+            "network again",
         ) from error
     alone = threading.Lock()  # the network holds its inputs
 

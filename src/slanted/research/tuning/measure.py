@@ -75,7 +75,7 @@ def _estimate(frame: Frame, settings: Settings) -> tuple[NDArray[np.float32], fl
     import time
 
     from slanted.pipeline import estimate, explain
-    from slanted.stages import prepare
+    from slanted.stages.pair_run import prepare
 
     left, right = _images(frame)
     if settings.model.pixel_weights:  # kept matches have none
@@ -107,13 +107,14 @@ def _match(
 ) -> tuple[InitialMatches, float]:
     import time
 
-    from slanted.stages import prepare
+    from slanted.stages.matching import first_look, match
+    from slanted.stages.pair_run import prepare
 
     settings = Settings(threads=1, rectification=rectification, matching=matching)
     start = time.perf_counter()
     with prepare(*_images(frame), settings, None) as pair:
-        run, look = pair.first_look()
-        matches = run.match(look)
+        run, look = first_look(pair)
+        matches = match(run, look)
     return matches, time.perf_counter() - start
 
 
@@ -126,7 +127,8 @@ def _segment(
 ) -> tuple[NDArray[np.int32], float]:
     import time
 
-    from slanted.stages import prepare
+    from slanted.stages.after_matching import cut_segments
+    from slanted.stages.pair_run import prepare
 
     settings = Settings(
         threads=1, rectification=rectification, matching=matching, segmentation=segmentation
@@ -134,5 +136,5 @@ def _segment(
     matches, _ = _match(frame, rectification, matching)
     start = time.perf_counter()
     with prepare(*_images(frame), settings, None) as run:
-        label_image = run.segment(matches)
+        label_image = cut_segments(run, matches)
     return label_image, time.perf_counter() - start
