@@ -2,15 +2,19 @@
 
 python docs/make_pictures.py [PART ...]
 
-The parts are demo, steps and tutorial. All but the last show Motorcycle, which ships inside
-scikit-image. Look at each picture before you commit it. With --smoke all is quicker and no picture
-is kept: to see that the script works.
+The parts are demo, pages, steps and tutorial. All but the last show Motorcycle, which ships inside
+scikit-image. The part pages needs Chromium and the extra `test`; without Chromium it is left out.
+Look at each picture before you commit it. With --smoke all is quicker and no picture is kept: to
+see that the script works.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import runpy
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -23,7 +27,7 @@ from numpy.typing import NDArray
 import slanted
 from slanted.evaluation.motorcycle import load_motorcycle
 from slanted.inference.outcome import Snapshot
-from slanted.matching.census_sgm import match_details
+from slanted.matching import census_sgm
 from slanted.matching.disparity_range import disparity_range
 from slanted.matching.interpolation import interpolate_background
 from slanted.model.drawing import draw_disparity
@@ -57,6 +61,9 @@ SMOKE = "--smoke" in sys.argv
 SHRINK = 2 if SMOKE else 1
 LARGEST = 140_000
 """Bytes of a picture."""
+BROWSER = shutil.which("chromium")
+FLAGS = ("--no-sandbox", "--no-first-run", "--disable-background-networking", "--use-gl=angle",
+         "--use-angle=swiftshader", "--enable-unsafe-swiftshader")  # fmt: skip
 CROP = (slice(60 // SHRINK, 290 // SHRINK), slice(330 // SHRINK, 640 // SHRINK))
 """Handlebars and tank: thin things before near and far ones."""
 
@@ -134,6 +141,44 @@ def beside_sgbm(result: slanted.Result) -> None:
     save("motorcycle-beside-sgbm", panels, columns=3)
 
 
+def pages() -> None:
+    """Make the README's pictures of the report and of the viewer."""
+    if BROWSER is None or SMOKE:  # tests of their own open both pages
+        return
+    from playwright.sync_api import sync_playwright
+
+    command = [sys.executable, "-m", "slanted"]
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
+        folder, report = Path(name, "slanted-demo"), Path(name, "report.html")
+        for _ in range(2):  # the first run may compile kernels
+            subprocess.run([*command, "demo", "-o", folder, "--quiet"], check=True)
+        subprocess.run([*command, "report", folder, "-o", report, "--quiet"], check=True)
+        serve = [*command, "view", folder, "--no-browser", "--port", "0", "--quiet"]
+        server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
+        browser = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http://\S+", server.stdout.readline())
+            assert found is not None
+            for picture, address, size, ready in (
+                ("motorcycle-report", report.as_uri(), (1000, 750), "body"),
+                ("motorcycle-viewer", found[0], (1120, 700), "#space-pane[data-key]"),
+            ):
+                shape = {"width": 1280, "height": 1280 * size[1] // size[0]}
+                scheme = "dark" if picture.endswith("viewer") else "light"
+                page = browser.new_page(viewport=shape, color_scheme=scheme)
+                page.goto(address)
+                page.wait_for_selector(ready)
+                page.wait_for_timeout(3000)  # until the last tile and the mesh are drawn
+                shot = np.frombuffer(page.screenshot(), np.uint8)
+                shown = cv2.resize(cv2.imdecode(shot, 1), size, interpolation=cv2.INTER_AREA)
+                write(picture, cv2.cvtColor(shown, cv2.COLOR_BGR2RGB))
+        finally:
+            browser.close()
+            server.terminate()
+            server.communicate(timeout=20)
+
+
 def steps() -> None:
     """Make the pictures of the steps."""
     left, right, truth = (array[::SHRINK, ::SHRINK].copy() for array in load_motorcycle())
@@ -162,7 +207,7 @@ def steps() -> None:
         columns=3,
     )
     searched = disparity_range(left, right, settings.matching)
-    details = match_details(left, right, searched, settings.matching)
+    details = census_sgm.match(left, right, searched, settings.matching)
     sure = np.repeat(np.rint(255 * details.margin).astype(np.uint8)[..., None], 3, axis=2)
     save(
         "step-matching",
@@ -269,7 +314,7 @@ def tutorial() -> None:
 
 def main() -> None:
     """Make the parts that the command line names, or all."""
-    makers = {"demo": demo, "steps": steps, "tutorial": tutorial}
+    makers = {"demo": demo, "pages": pages, "steps": steps, "tutorial": tutorial}
     for name in [part for part in sys.argv[1:] if part != "--smoke"] or list(makers):
         makers[name]()
 
