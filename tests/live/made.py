@@ -56,7 +56,7 @@ class FakeCamera:
         self.images, self.pause = list(images), pause
         self.plugged, self.closed = threading.Event(), False
         self.plugged.set()
-        self.sent = 0
+        self.sent = self.taken = 0  # `taken` are those whose successor was asked for
         self._waiting = []
         self._ready = threading.Condition()
 
@@ -66,6 +66,7 @@ class FakeCamera:
             self._ready.notify()
 
     def read(self):
+        self.taken = self.sent
         if self.pause is not None:
             time.sleep(self.pause)
             if not self.plugged.is_set():

@@ -1,8 +1,8 @@
 """A session: what it estimates, tells, records and survives."""
 
 import csv
-import time
 from functools import cache
+from types import SimpleNamespace
 from typing import ClassVar
 
 import cv2
@@ -312,26 +312,40 @@ def test_a_killed_camera_is_told_of_and_resumed(fake, monkeypatch):
     session.check()
 
 
-def test_the_newest_pair_is_estimated_at_most_two_frames_late(fake, monkeypatch):
-    """However slow the estimate is; the cameras count their images in the first pixel."""
-    left, right = two_cameras(0.05)
-    behind = []
+def test_the_newest_pair_is_estimated(fake, monkeypatch):
+    """However many come during an estimate. Time goes on only as the cameras send images."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(module, "time", clock)
+    cameras = FakeCamera("camera 0"), FakeCamera("camera 1")
+
+    def send(number):
+        """Have both cameras send images with a number in their first pixel, until these are taken."""
+        clock.now = 0.25 * number
+        for camera, image in zip(cameras, frames(1)[0], strict=True):
+            camera.send(np.concatenate((np.full((1, WIDTH, 3), number, np.uint8), image[1:])))
+        until(lambda: all(camera.taken == number for camera in cameras))
+
+    estimated = []
     answer = FakeStream.__call__
 
-    def slow(self, one, other, names):
-        behind.append(left.sent - 1 - int(one[0, 0] @ (65536, 256, 1)))
-        time.sleep(0.4)
-        return answer(self, one, other, names=names)
+    def slow(self, left, right, names):
+        estimated.append((int(left[0, 0, 0]), int(right[0, 0, 0])))
+        for _ in range(8):
+            send(cameras[0].sent + 1)
+        return answer(self, left, right, names=names)
 
     monkeypatch.setattr(FakeStream, "__call__", slow)
-    session = LiveSession(pair_sources([left, right]), SETTINGS, most=4)
+    pairs = pair_sources(cameras, clock=clock.monotonic)
+    session = LiveSession(pairs, SETTINGS, most=4)
+    send(1)
     session.start()
     assert session.wait(PATIENCE)
-    assert len(behind) == 4
-    assert max(behind) <= 2
-    assert session.state().dropped > 4  # what came meanwhile
-    # From when a pair came until its result: the estimate, and the wait for the next pair.
-    assert session.state().latency_frames <= 2
+    session.check()
+    assert estimated == [(1, 1), (9, 9), (17, 17), (25, 25)]
+    assert session.state().dropped == 3 * 7
+    # From when a pair came until its result is the time of eight images, as from result to result.
+    assert session.state().latency == 2
+    assert session.state().latency_frames == 1
 
 
 def test_the_scale_of_disparities_is_calm(tmp_path, monkeypatch, fake):
