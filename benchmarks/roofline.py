@@ -68,10 +68,9 @@ OPERATIONS: dict[str, Callable[[Arguments], float]] = {
 WHOLE = {
     "label_kernels.edges_to_labels": "costs",
     "label_kernels.label_beliefs": "label_costs",
-    "label_kernels.update_labels": "label_costs",
     "node_kernels.node_beliefs": "node_costs",
     "node_kernels.reduce_labels": "costs",
-    "node_kernels.update_nodes": "node_costs",
+    "block_kernels.update_block": "node_costs",
     "move_kernels.off_plane_rows": "label_image",
     "rim_kernels.redecide_rows": "label_image",
     "census_kernels.census_rows": "census",
@@ -83,6 +82,9 @@ WHOLE = {
     "slic_kernels.cell_sums": "features",
 }
 """For kernels that work on some rows: the argument whose length is the number of all rows."""
+MEMBERS = "members", "nodes"
+"""Arguments that list these rows; without them, they are a stretch. The edges and labels of a block
+are about the same share of all as its nodes."""
 UNKNOWN = ("star_kernels.star_moves", "move_kernels.move_pixels")
 """Kernels whose use of their arrays depends on the data: they have no roof."""
 
@@ -178,7 +180,8 @@ def _bytes(arguments: Arguments, result: Any, whole: str | None) -> float:
     arrays = list(_arrays([*arguments.values(), result]))
     if whole is None:
         return sum(array.nbytes for array in arrays)
-    rows = len(arguments["members"]) if "members" in arguments else _stretch(arguments)
+    listed = [len(arguments[name]) for name in MEMBERS if name in arguments]
+    rows = listed[0] if listed else _stretch(arguments)
     share = min(1.0, rows / max(len(arguments[whole]), 1))
     # An array of just these rows is used as a whole.
     return sum(array.nbytes * (1.0 if len(array) == rows else share) for array in arrays)

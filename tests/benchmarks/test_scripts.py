@@ -1,5 +1,6 @@
 """Every benchmark runs, if only for seconds on made-up data, and has the options it documents."""
 
+import inspect
 import json
 import os
 import re
@@ -169,11 +170,23 @@ def test_kernels_are_counted_and_put_back():
 
 
 def test_formulas_are_of_kernels_that_a_run_calls():
-    from roofline import OPERATIONS
+    from roofline import OPERATIONS, UNKNOWN, WHOLE
     from slanted.runtime.kernel_list import listed
 
-    called = {".".join(entry.kernel.split(".")[-2:]) for entry in listed()}
-    assert set(OPERATIONS) <= called
+    called = {".".join(entry.kernel.split(".")[-2:]): entry.dispatcher for entry in listed()}
+    assert {*OPERATIONS, *WHOLE, *UNKNOWN} <= set(called)
+    for kernel, whole in WHOLE.items():
+        assert whole in inspect.signature(called[kernel].py_func).parameters
+
+
+def test_calls_for_parts_of_a_table_count_it_once():
+    from roofline import WHOLE, _bytes
+
+    whole = WHOLE["block_kernels.update_block"]
+    table = np.zeros((9, 4))
+    nodes = [np.arange(0, 2), np.arange(2, 5), np.arange(5, 9)]
+    counted = sum(_bytes({"nodes": part, whole: table}, None, whole) for part in nodes)
+    assert counted == table.nbytes + sum(part.nbytes for part in nodes)
 
 
 def test_peers_are_read_for_the_same_frames(tmp_path, monkeypatch):

@@ -147,6 +147,60 @@ def test_if_numba_is_not_as_expected_it_compiles_in_its_own_way(changed, name, t
     assert not quick_compiler.is_used()
 
 
+INTERRUPTED = """
+import signal, sys
+import numpy as np
+from numba.core.codegen import JITCodeLibrary
+
+name, number = sys.argv[1], int(sys.argv[2])
+asked, calls = getattr(JITCodeLibrary, name).__func__, []
+def interrupted(kind, *about):
+    calls.append(about)
+    if len(calls) == number:
+        signal.raise_signal(signal.SIGINT)
+    return asked(kind, *about)
+setattr(JITCodeLibrary, name, classmethod(interrupted))
+
+from slanted.partition.run_kernels import find_root
+for _ in range(2):
+    try:
+        print(find_root(np.array([0, 0, 1], np.int32), 2))
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_an_interrupt_waits_while_llvm_asks_python(tmp_path):
+    """It would be lost otherwise, and with it the code: the process would end at the call."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    # First it compiles, then the code is in the cache: that of Numba's runtime is asked for first.
+    for about in (("_object_compiled_hook", "2"), ("_object_getbuffer_hook", "2")):
+        run = [sys.executable, "-c", INTERRUPTED, *about]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\n0\n")
+
+
+WITHOUT = """
+import sys, warnings
+import numpy as np
+sys.modules["slanted.runtime.few_passes"] = None  # its imports fail
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    from slanted.partition.run_kernels import find_root
+    assert find_root(np.array([0, 0, 1], np.int32), 2) == 0
+print(*[each.message for each in told])
+"""
+
+
+@pytest.mark.parametrize("plain", ["0", "1"])
+def test_kernels_work_where_numba_lacks_a_name(plain, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), quick_compiler.PLAIN: plain}
+    for _ in range(2):  # compiled, and from the cache
+        run = [sys.executable, "-c", WITHOUT]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+        assert ("kernels take longer to compile" in done.stdout) == (plain == "0")
+
+
 def test_passes_that_are_left_out_have_their_names_from_numba():
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
 

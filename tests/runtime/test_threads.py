@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
+import time
 import weakref
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slanted.runtime import threads as module
 from slanted.runtime.threads import (
     Soon,
     current_threads,
@@ -146,6 +152,62 @@ def test_what_waits_is_begun_when_threads_are_lent():
         assert here.result() is threading.current_thread()
     lend_threads()
     assert Soon(lambda: 3, wait=True).result() == 3
+
+
+def test_no_thread_begins_what_no_limit_would_wait_for():
+    """Outside of all limits, and in a helper's part of what is shared, which has two threads."""
+    here, main = threading.current_thread, threading.current_thread()
+    both = threading.Barrier(2, timeout=300)
+
+    def is_begun():
+        soon = Soon(here)
+        time.sleep(0.01)  # in which a thread that was asked would have begun
+        return soon.result() is not here()
+
+    def task():
+        both.wait()
+        return here() is not main and is_begun()
+
+    assert not is_begun()
+    with thread_limit(4):
+        assert together(task, task) == [False, False]
+
+
+def test_limits_are_undone_though_their_end_is_interrupted(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    before, of_opencv = current_threads(), cv2.getNumThreads()
+    monkeypatch.setattr(module, "_end", interrupted)
+    with pytest.raises(KeyboardInterrupt), thread_limit(before + 3):
+        assert current_threads() == before + 3
+    assert (current_threads(), cv2.getNumThreads()) == (before, of_opencv)
+    assert module._soon.get() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_forked_process_waits_for_no_thread_of_its_parent():
+    """Nothing of it ends there: it would wait for ever, and its alarm would end it."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], timeout=300, check=False)
+    assert done.returncode == 0
+
+
+FORK = """
+import os, signal, threading
+from slanted.runtime.threads import Soon, thread_limit
+
+begun, may_end = threading.Event(), threading.Event()
+with thread_limit(2):
+    soon = Soon(lambda: (begun.set(), may_end.wait()))
+    begun.wait()
+    child = os.fork()
+    if child:
+        status = os.waitpid(child, 0)[1]
+        may_end.set()
+    else:
+        signal.alarm(60)
+os._exit(os.waitstatus_to_exitcode(status) if child else 0)
+"""
 
 
 def test_what_nobody_asks_for_ends_with_the_limit():

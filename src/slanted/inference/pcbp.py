@@ -139,7 +139,8 @@ def _iterate(
     """
     regions, inference, planes = terms.regions, terms.settings.inference, start.planes
     scopes = regions.edges, regions.junctions3_edges, regions.junctions4_edges
-    topology = Soon(partial(topology_of, regions.count, *scopes))
+    solves = start.count > 0 or label_anyway
+    topology = Soon(partial(topology_of, regions.count, *scopes), wait=not solves)
     # These labels need no solver, and the iterations find better ones.
     labels = cheapest_labels(regions, planes, terms.settings.model)
     keeps = inference.proposals != "paper"

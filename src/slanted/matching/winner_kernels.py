@@ -42,7 +42,10 @@ def _stands_out(sums: Sums, least: int, winner: int, begin: int, end: int, contr
 
 @kernel
 def _has_rival(sums: Sums, least: int, second: int, winner: int, rival: int) -> bool:
-    """Return whether another minimum, beyond a maximum, is nearly as low as the winner."""
+    """Return whether another minimum, beyond a maximum, is nearly as low as the winner.
+
+    The caller asks this too, but of the largest sum of all layers, also of those beyond the range.
+    """
     most = np.uint16(0)
     for d in range(len(sums)):
         most = sums[d] if sums[d] > most else most

@@ -17,6 +17,8 @@ import llvmlite.ir
 from numba.core import codegen, config, targetconfig
 from numba.core.environment import lookup_environment
 
+from slanted.runtime.interrupts import uninterrupted
+
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of variables start that hold a function's environment."""
 FIRST_LEVEL = 1
@@ -117,8 +119,13 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
                     self._codegen.set_env(variable.name, environment)
 
     def _finalize_final_module(self) -> None:
-        super()._finalize_final_module()
-        self._is_loaded = True  # also when it comes from the cache
+        # LLVM asks Python for machine code from the cache, and tells it of what it has made. It
+        # goes on if Python is interrupted there, with nothing but the functions' names.
+        with uninterrupted():
+            super()._finalize_final_module()
+            self._is_loaded = True  # also when it comes from the cache
+        if self._is_cached and self._compiled_object is not None:
+            raise RuntimeError(f"LLVM has not taken {self.name} from the cache; run it again")
 
 
 def _bitcode(module: Any) -> bytes:

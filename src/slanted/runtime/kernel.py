@@ -10,7 +10,6 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from slanted.runtime import quick_compiler
-from slanted.runtime.few_passes import FewPasses
 from slanted.runtime.kernel_cache import KernelCache
 
 
@@ -22,7 +21,8 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     # that may raise are another twentieth, and keep loops from being vectorised: here floats give
     # infinity or NaN, as in NumPy, and integers 0.
     options = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", **options}
-    options.setdefault("pipeline_class", FewPasses)
+    if (pipeline := quick_compiler.pipeline()) is not None:
+        options.setdefault("pipeline_class", pipeline)
     compiled = njit(function, **options)
     if isinstance(compiled, Dispatcher):  # not a plain function, as with NUMBA_DISABLE_JIT
         # Without a cache folder each process compiles again: slower, but with the same results.

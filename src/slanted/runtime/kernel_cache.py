@@ -30,6 +30,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
 from slanted.runtime import quick_compiler
+from slanted.runtime.interrupts import uninterrupted
 
 HERE = Path(__file__).parent
 COMPILER_FILES = "kernel.py", "quick_compiler.py", "inner_library.py", "few_passes.py"
@@ -54,9 +55,11 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
         Numba first loads all that it can compile, which takes a third of a second. Code that is
         already compiled calls nothing but Numba's runtime.
+
+        Ctrl-C waits for the few milliseconds: half a kernel would end the process when called.
         """
-        rtsys.initialize(context)
-        with suppress(OSError):
+        with uninterrupted(), suppress(OSError):
+            rtsys.initialize(context)
             return self._load_overload(signature, context)
         return None
 

@@ -35,7 +35,26 @@ class _State:
 
 def is_used() -> bool:
     """Return whether kernels are compiled in this way."""
-    return not (_State.fails or os.environ.get(PLAIN))
+    return not _State.fails and os.environ.get(PLAIN, "0") in {"", "0"}
+
+
+def pipeline() -> Any:
+    """Return the class of Numba's compiler with fewer passes; None if it cannot be had."""
+    if not is_used():
+        return None
+    try:
+        from slanted.runtime.few_passes import FewPasses
+    except ImportError as error:
+        _give_up(error)
+        return None
+    return FewPasses
+
+
+def _give_up(error: Exception) -> None:
+    """Compile kernels as Numba does from now on."""
+    _State.fails = True
+    unlike = f"Numba {__version__} is not as expected: {first_line(error)}"
+    warn(f"kernels take longer to compile, since {unlike}")
 
 
 def use_for(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -96,8 +115,7 @@ class _Twins:
         except Exception:
             _State.fails = False
             raise
-        unlike = f"Numba {__version__} is not as expected: {first_line(error)}"
-        warn(f"kernels take longer to compile, since {unlike}")
+        _give_up(error)
         return compiled
 
     def get_call_template(self, args: Any, kws: Any) -> Any:

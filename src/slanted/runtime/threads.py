@@ -52,10 +52,12 @@ def thread_limit(threads: int | None) -> Iterator[int]:
     try:
         yield wanted
     finally:
-        _end(mine)
-        cv2.setNumThreads(before)
-        _soon.reset(before_mine)
-        _threads.reset(token)
+        try:
+            _end(mine)
+        finally:  # also if an impatient user interrupts that
+            cv2.setNumThreads(before)
+            _soon.reset(before_mine)
+            _threads.reset(token)
 
 
 def current_threads() -> int:
@@ -161,13 +163,16 @@ class Soon(Generic[Found]):
             self.begin()
 
     def begin(self) -> None:
-        """Have a free thread do the task, unless it is done."""
-        threads = current_threads()
-        if threads > 1 and self._box and self._helper is None:
+        """Have a free thread do the task, unless it is done.
+
+        Where no `thread_limit` would wait for that thread, also inside a task that is shared, it is
+        done when somebody asks.
+        """
+        threads, pending = current_threads(), _soon.get()
+        if threads > 1 and pending is not None and self._box and self._helper is None:
             helper = _helpers(threads - 1).submit(_limited, 1, partial(_take, self._box))
-            if (pending := _soon.get()) is not None:
-                pending.begun.add(helper)
-                helper.add_done_callback(pending.begun.discard)
+            pending.begun.add(helper)
+            helper.add_done_callback(pending.begun.discard)
             self._helper = helper
 
     def result(self) -> Found:
@@ -218,6 +223,12 @@ def _helpers(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "slanted")
 
 
+def _forget_threads() -> None:
+    """Forget the parent's threads, which a forked process has not, and what they have begun."""
+    _helpers.cache_clear()
+    if (pending := _soon.get()) is not None:
+        pending.begun.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    # A forked process has the pools of its parent, but not their threads.
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
+    os.register_at_fork(after_in_child=_forget_threads)
