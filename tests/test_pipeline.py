@@ -152,7 +152,7 @@ def test_images_smaller_than_a_speckle_are_refused_as_such(scene):
         InputError, match=r"patches of up to 100 px, and images of 10×10 pixels have no larger"
     ):
         slanted.estimate(*tiny, preset="fast", max_disparity=8)
-    with pytest.warns(slanted.SlantedWarning, match="pixels could be matched"):
+    with pytest.warns(slanted.SlantedWarning, match="of the pixels pass the checks of matching"):
         kept = slanted.estimate(*tiny, {"matching.speckle_size": 0}, preset="fast", max_disparity=8)
     assert np.isfinite(kept.matched).any()
     noise = np.random.default_rng(1).integers(0, 256, (2, 15, 15), np.uint8)

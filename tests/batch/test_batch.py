@@ -82,6 +82,27 @@ def test_records_and_summary(sequential):
     assert float(rows[0]["energy"]) == lines[0]["energy"] == record["energy"]
 
 
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("name", ["summary.csv", "failures/mine.json"])
+def test_files_of_a_user_are_not_replaced(name, resume, kitti, quick, tmp_path):
+    mine = tmp_path / "out" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(FileError, match=f"{name.split('/')[0]}.* that no run wrote"):
+        run_batch(find_pairs(kitti), tmp_path / "out", quick, workers=1, resume=resume)
+    assert mine.read_text() == "mine"
+    assert [*(tmp_path / "out").iterdir()] == [tmp_path / "out" / name.split("/")[0]]
+
+
+def test_results_do_not_go_where_the_images_are(kitti, quick, tmp_path):
+    for name in ("left.png", "right.png"):
+        (tmp_path / "desk").mkdir(exist_ok=True)
+        shutil.copy(next(kitti.rglob("*.png")), tmp_path / "desk" / name)
+    with pytest.raises(InputError, match="images of desk lie where its result would"):
+        run_batch(find_pairs(tmp_path), tmp_path, quick, workers=1)
+    assert {path.name for path in tmp_path.rglob("*")} == {"desk", "left.png", "right.png"}
+
+
 def test_resume_skips_what_is_done_and_redoes_what_changed(kitti, quick, tmp_path):
     pairs, output = find_pairs(kitti), tmp_path / "out"
     run_batch(pairs[:2], output, quick, workers=1)

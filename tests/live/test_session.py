@@ -248,8 +248,10 @@ def test_pairs_that_cannot_be_read_are_recorded_as_failed(tmp_path, fake):
 def test_the_summary_grows_with_the_recording(tmp_path):
     """A recording that is killed has the summary of what it wrote, in the form of a batch's."""
     names = ("name", "left", "right")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "summary.csv").write_text("of something else")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "summary.csv").write_text("of something else")
+    with pytest.raises(FileError, match="that no run wrote"):
+        live_results(tmp_path / "mine", SETTINGS).__enter__()
     with live_results(tmp_path / "out", SETTINGS) as kept:
         for number in range(3):
             kept.keep(f"{number:06}", a_result(), ("left", "right"), 1.0)

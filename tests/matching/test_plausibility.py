@@ -136,7 +136,7 @@ def test_why_little_is_matched_is_told(gain, light):
     pair = [np.uint8(np.clip(each * gain + rng.integers(0, 6, each.shape), 0, 255))
             for each in (LEFT, RIGHT)]  # fmt: skip
     with pytest.warns(
-        SlantedWarning, match=rf"only \d+% .* could be matched \(the pair is {light}"
+        SlantedWarning, match=rf"only \d+% .* checks of matching \(the pair is {light}"
     ):
         # Guided, noise has fewer rivals, and more of it is matched.
         estimate(*pair, FORCED.updated({"matching.census.guided": False}))

@@ -186,6 +186,16 @@ def test_the_energy_chart_marks_where_the_graph_is_another_one(segments, rounds,
     assert (painted.sum(axis=0) > 100).sum() == len(breaks)
 
 
+def test_curves_are_broken_where_something_changed():
+    chart = replace(LINES, series=(Series("energy", (0, 1, 2, 3), (4, 5, 6, 7)),))
+    whole, broken = (draw_svg(replace(chart, breaks=b)) for b in ((), (Break(1.5, "here"),)))
+    lengths = [
+        sorted(len(points.split()) for points in re.findall(r'points="([^"]+)"', drawn))
+        for drawn in (whole, broken)
+    ]
+    assert [lengths[0].count(4), lengths[1].count(4)] == [1, 0]
+
+
 def test_words_of_breaks_do_not_cover_each_other():
     breaks = tuple(Break(k + 0.5, "segments " * 3) for k in range(4))
     found = re.findall(

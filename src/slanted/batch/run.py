@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from slanted.batch import records
 from slanted.batch.memory import largest_pair
-from slanted.batch.pairs import Pair, check_names, output_folder
+from slanted.batch.pairs import RESERVED, Pair, check_names, output_folder
 from slanted.batch.work import Job, Outcome, died, run_job
 from slanted.errors import FileError, InputError
 from slanted.io.locks import try_lock, unlock
@@ -118,7 +118,11 @@ def run_batch(
     """
     check_names("pairs", pairs)
     for pair in pairs:
-        output_folder(output, pair.name)
+        if output_folder(output, pair.name).resolve() in pair.left.resolve().parents:
+            raise InputError(
+                f"--output: the images of {pair.name} lie where its result would, in {output}; "
+                "name another folder"
+            )
     resuming = "add --resume to go on with it, or name another folder"
     with locked_folder(output, None if resume else resuming):
         loop = _Loop(pairs, output, settings, sequence, progress)
@@ -252,11 +256,14 @@ def _backend(
 def locked_folder(output: Path, cure: str | None, option: str = "--output") -> Iterator[None]:
     """Lock the output folder for this process, and remove a killed batch's half-written results.
 
-    A folder that holds a batch is refused with the `cure`, unless that is None.
+    A folder that holds a batch is refused with the `cure`, unless that is None, and so is one that
+    holds none but files with the names of a batch's own.
     """
-    from slanted.output.folder import check_folder
+    from slanted.output.folder import check_folder, refuse_files_of_others
 
     check_folder(output)
+    if not (output / BATCH_MARKER).exists():
+        refuse_files_of_others(output, [name for name in RESERVED if (output / name).exists()])
     if (output / BATCH_MARKER).exists() and cure is not None:
         raise InputError(f"{option}: {output} holds a batch already; {cure}")
     if (output / BATCH_MARKER).exists() and not (output / BATCH_MARKER).is_file():

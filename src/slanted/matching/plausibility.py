@@ -60,7 +60,7 @@ def doubts_about(
     if share < DOUBTFUL_SHARE:
         light = "dark" if is_dark else "overexposed" if is_white else ""
         reason = f" (the pair is {light})" if light else ""
-        doubts.append(f"only {share:.0%} of the pixels could be matched{reason}")
+        doubts.append(f"only {share:.0%} of the pixels pass the checks of matching{reason}")
     elif is_white:
         doubts.append("most of an image is overexposed")
     of_features = doubts_of_features(features)

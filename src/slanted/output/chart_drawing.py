@@ -161,15 +161,19 @@ def _curves(chart: Chart, top: float, size: Size) -> tuple[list[Mark], float]:
     for word in words:
         marks += [Shape(((word.x, word.baseline + 4), (word.x, bottom)), BREAK), word.text]
     marks.append(Shape(((left, top), (left, bottom), (right, bottom)), INK))
+    ends = [*(each.x for each in chart.breaks), math.inf]
     for colour, series, points in zip(series_colours(chart), chart.series, drawn, strict=True):
-        placed = [(place_x(x), place_y(y)) for x, y in points]
-        marks += _curve(chart, placed, colour, dashed=series.quoted)
+        for begin, end in pairwise([-math.inf, *ends]):
+            placed = [(place_x(x), place_y(y)) for x, y in points if begin < x <= end]
+            marks += _curve(chart, placed, colour, dashed=series.quoted)
     return marks, bottom
 
 
 def _curve(chart: Chart, placed: list[Point], colour: str, *, dashed: bool) -> list[Mark]:
-    """Return a curve through points, with a dot at each if there are few."""
-    if chart.kind == "steps" and placed:
+    """Return a curve through points, with a dot at each if there are few; none through none."""
+    if not placed:
+        return []
+    if chart.kind == "steps":
         corners = ((a, (b[0], a[1])) for a, b in pairwise(placed))
         placed = [*(corner for pair in corners for corner in pair), placed[-1]]
     marks: list[Mark] = [Shape(tuple(placed), colour, width=1.8, dashed=dashed)]

@@ -84,7 +84,7 @@ def check_result_folder(folder: Path) -> None:
     if folder.is_dir():
         _refuse_batch(folder)
         complete_replacement(folder)
-        _refuse_files_of_others(folder, () if (folder / RECORD).exists() else _files_there(folder))
+        refuse_files_of_others(folder, () if (folder / RECORD).exists() else _files_there(folder))
 
 
 def _refuse_batch(folder: Path) -> None:
@@ -102,7 +102,8 @@ def _files_there(folder: Path) -> set[str]:
     return {name for name in (RECORD, *ALWAYS, *OPTIONAL) if (folder / name).is_file()}
 
 
-def _refuse_files_of_others(folder: Path, names: Iterable[str]) -> None:
+def refuse_files_of_others(folder: Path, names: Iterable[str]) -> None:
+    """Raise a FileError if there are any of these files, which were written by nobody of us."""
     taken = sorted(names)
     if taken:
         others = f" and {len(taken) - 2} more" if len(taken) > 2 else ""
@@ -135,7 +136,7 @@ def whole_folder(folder: Path, *, fsync: bool = True) -> Iterator[Path]:
         stale = before & set(stale_files(folder))
         with replaced_files(folder, stale, fsync=fsync) as staging:
             yield staging
-            _refuse_files_of_others(folder, _files_there(folder) - before)
+            refuse_files_of_others(folder, _files_there(folder) - before)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ MOST_WIDTH = 960
 THUMBNAIL = 200
 """Largest width of a pair's picture in a table, in pixels."""
 CAPTIONS = {
-    "disparity_colour.png": "Disparity: every pixel on the plane of its segment.",
+    "disparity_colour.png": "Disparity: the planes of the segments, and sure matches near them.",
     "confidence_colour.png": "Confidence of each pixel; dark is doubtful.",
     "margins_colour.png": "Margins of segments, which have no confidence; dark is doubtful.",
     "boundaries.png": "Boundaries by label; occlusions are drawn on the side of the front segment.",
