@@ -1,4 +1,4 @@
-"""Ctrl-C, where it must wait."""
+"""Ctrl-C, where it must wait or would be taken for something else."""
 
 from __future__ import annotations
 
@@ -37,3 +37,26 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def restored_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt where Numba has made a SystemError of one.
+
+    Compiled kernels call Python to name the types of arrays that they return. If that is
+    interrupted they return all the same, which Python takes for a fault of theirs.
+
+    Examples
+    --------
+    >>> with restored_interrupts():
+    ...     made = "by kernels"
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise cause from None
+            cause = cause.__cause__ or cause.__context__
+        raise

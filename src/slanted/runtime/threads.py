@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.runtime import forks  # noqa: F401  what runs here is safe to fork from
+from slanted.runtime.interrupts import restored_interrupts
 
 Found = TypeVar("Found")
 
@@ -50,7 +51,8 @@ def thread_limit(threads: int | None) -> Iterator[int]:
     token, before_mine = _threads.set(wanted), _soon.set(mine)
     cv2.setNumThreads(wanted)
     try:
-        yield wanted
+        with restored_interrupts():
+            yield wanted
     finally:
         try:
             _end(mine)
