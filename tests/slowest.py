@@ -7,6 +7,7 @@ SLOWEST = (
     "viewer/test_browser_layers.py",
     "viewer/test_browser_strip.py",
     "learning/test_learn.py",
+    "test_docs.py",
     "batch/test_faults.py",
     "batch/test_dask_versions.py",
     "batch/test_dask.py",
@@ -17,6 +18,7 @@ SLOWEST = (
     "cli/test_commands.py",
     "learning/test_starts.py",
     "runtime/test_compilation.py",
+    "runtime/test_quick_compiler.py",
     "research/experiments/test_catalogue.py",
     "cli/test_terminal.py",
     "tiles/test_tiles.py",
@@ -24,5 +26,4 @@ SLOWEST = (
     "runtime/test_kernel.py",
     "batch/test_batch.py",
     "stream/test_stream.py",
-    "test_docs.py",
 )
