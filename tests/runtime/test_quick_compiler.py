@@ -180,6 +180,29 @@ def test_an_interrupt_waits_while_llvm_asks_python(tmp_path):
         assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\n0\n")
 
 
+FORGOTTEN = """
+import sys
+import numpy as np
+from numba.core.codegen import JITCodeLibrary
+
+if sys.argv[1:]:
+    JITCodeLibrary._object_getbuffer_hook = classmethod(lambda *_: None)
+
+from slanted.partition.run_kernels import find_root
+print(find_root(np.array([0, 0, 1], np.int32), 2))
+"""
+
+
+def test_names_without_their_code_are_never_called(tmp_path):
+    """Whatever keeps LLVM from taking the code: Numba then compiles in its own way."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    for about in ((), ("forget",)):
+        run = [sys.executable, "-c", FORGOTTEN, *about]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "0\n")
+        assert ("LLVM has not taken find_root from the cache" in done.stderr) == bool(about)
+
+
 WITHOUT = """
 import sys, warnings
 import numpy as np

@@ -125,7 +125,7 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             super()._finalize_final_module()
             self._is_loaded = True  # also when it comes from the cache
         if self._is_cached and self._compiled_object is not None:
-            raise RuntimeError(f"LLVM has not taken {self.name} from the cache; run it again")
+            raise RuntimeError(f"LLVM has not taken {self.name} from the cache")
 
 
 def _bitcode(module: Any) -> bytes:
