@@ -170,13 +170,23 @@ for _ in range(2):
 """
 
 
+def python(folder, code, *arguments, plain=""):
+    """Run code in a new process that keeps its kernels in a folder."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        quick_compiler.PLAIN: plain,
+    }
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
 def test_an_interrupt_waits_while_llvm_asks_python(tmp_path):
     """It would be lost otherwise, and with it the code: the process would end at the call."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     # First it compiles, then the code is in the cache: that of Numba's runtime is asked for first.
     for about in (("_object_compiled_hook", "2"), ("_object_getbuffer_hook", "2")):
-        run = [sys.executable, "-c", INTERRUPTED, *about]
-        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        done = python(tmp_path, INTERRUPTED, *about)
         assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\n0\n")
 
 
@@ -195,10 +205,8 @@ print(find_root(np.array([0, 0, 1], np.int32), 2))
 
 def test_names_without_their_code_are_never_called(tmp_path):
     """Whatever keeps LLVM from taking the code: Numba then compiles in its own way."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     for about in ((), ("forget",)):
-        run = [sys.executable, "-c", FORGOTTEN, *about]
-        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        done = python(tmp_path, FORGOTTEN, *about)
         assert (done.returncode, done.stdout) == (0, "0\n")
         assert ("LLVM has not taken find_root from the cache" in done.stderr) == bool(about)
 
@@ -217,10 +225,9 @@ print(*[each.message for each in told])
 
 @pytest.mark.parametrize("plain", ["0", "1"])
 def test_kernels_work_where_numba_lacks_a_name(plain, tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), quick_compiler.PLAIN: plain}
     for _ in range(2):  # compiled, and from the cache
-        run = [sys.executable, "-c", WITHOUT]
-        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+        done = python(tmp_path, WITHOUT, plain=plain)
+        assert done.returncode == 0, done.stderr
         assert ("kernels take longer to compile" in done.stdout) == (plain == "0")
 
 
@@ -272,15 +279,9 @@ print(*told, quick_compiler.is_used())
 
 def told(folder, *arguments, plain=""):
     """Return what some kernels give in a new process."""
-    environment = {
-        **os.environ,
-        "NUMBA_CACHE_DIR": str(folder),
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        quick_compiler.PLAIN: plain,
-    }
-    command = [sys.executable, "-c", CALLS, *arguments]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return run.stdout.split()
+    done = python(folder, CALLS, *arguments, plain=plain)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 def test_both_ways_give_the_same_compiled_and_from_the_cache(tmp_path):

@@ -118,7 +118,8 @@ def run_batch(
     """
     check_names("pairs", pairs)
     for pair in pairs:
-        if output_folder(output, pair.name).resolve() in pair.left.resolve().parents:
+        folder = output_folder(output, pair.name)
+        if folder.exists() and folder.resolve() in pair.left.resolve().parents:
             raise InputError(
                 f"--output: the images of {pair.name} lie where its result would, in {output}; "
                 "name another folder"
@@ -264,9 +265,9 @@ def locked_folder(output: Path, cure: str | None, option: str = "--output") -> I
     check_folder(output)
     if not (output / BATCH_MARKER).exists():
         refuse_files_of_others(output, [name for name in RESERVED if (output / name).exists()])
-    if (output / BATCH_MARKER).exists() and cure is not None:
+    elif cure is not None:
         raise InputError(f"{option}: {output} holds a batch already; {cure}")
-    if (output / BATCH_MARKER).exists() and not (output / BATCH_MARKER).is_file():
+    elif not (output / BATCH_MARKER).is_file():
         raise FileError(
             output / BATCH_MARKER, "expected the marker of a batch; name another folder"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,23 +43,24 @@ def pack_deviation(deviation: NDArray[np.float32]) -> NDArray[np.float16]:
 def checked_confidence(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return a confidence as a file holds it, in 65535ths, or raise an InputError."""
     checked = _checked("confidence", values, shape, 1.0)
-
-    def rounded(first: int, last: int) -> None:
-        checked[first:last] = unpack_confidence(pack_confidence(checked[first:last]))
-
-    share(len(checked), rounded, pieces=PIECES)
-    return checked
+    return _rounded(checked, lambda part: unpack_confidence(pack_confidence(part)))
 
 
 def checked_deviation(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return a deviation as a file holds it, in float16, or raise an InputError."""
-    checked = _checked("deviation", values, shape, np.inf)
+    return _rounded(_checked("deviation", values, shape, np.inf), pack_deviation)
 
-    def rounded(first: int, last: int) -> None:
-        checked[first:last] = pack_deviation(checked[first:last])
 
-    share(len(checked), rounded, pieces=PIECES)
-    return checked
+def _rounded(
+    values: NDArray[np.float32], as_kept: Callable[[NDArray[np.float32]], NDArray[Any]]
+) -> NDArray[np.float32]:
+    """Round a map in place, part by part, as a file keeps it."""
+
+    def some(first: int, last: int) -> None:
+        values[first:last] = as_kept(values[first:last])
+
+    share(len(values), some, pieces=PIECES)
+    return values
 
 
 def _checked(name: str, values: Any, shape: tuple[int, ...], most: float) -> NDArray[np.float32]:

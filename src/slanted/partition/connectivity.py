@@ -64,8 +64,7 @@ def connected_segments(
         remaining = _merge_small(
             order, sizes, colours, start, neighbours, root, chains, remaining, target, smallest
         )
-    names = _numbered(root)
-    share(len(pieces), lambda first, last: rename(pieces[first:last], names))
+    rename_all(pieces, _numbered(root))
     return pieces
 
 
@@ -111,6 +110,11 @@ def _neighbours(pieces: Ints, runs: Runs, count: int) -> tuple[Starts, Ints]:
     low, high, _ = contacts(pieces, *runs)
     start, order = stable_order(np.concatenate([low, high]), count)
     return start, np.concatenate([high, low])[order]
+
+
+def rename_all(label_image: Ints, names: NDArray[np.integer[Any]]) -> None:
+    """Replace each label k by ``names[k]``, in place; threads share the rows."""
+    share(len(label_image), lambda first, last: rename(label_image[first:last], names))
 
 
 @kernel

@@ -332,9 +332,8 @@ def find_planes(
     from slanted.refinement.refine import PlaneSearch, infer_and_refine
 
     settings = run.settings_for(matches)
-    judge = judge_of(
-        run, matches, sky
-    )  # first, since a part of it is done while one thread segments
+    # First, since a part of it is done while one thread segments.
+    judge = judge_of(run, matches, sky)
     return infer_and_refine(
         # Nothing here keeps the first segments: a large image has no room for them once refined.
         cut_segments(run, matches, superpixels)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slanted.model.planes import check_planes
-from slanted.partition.connectivity import pieces_and_runs, rename
+from slanted.partition.connectivity import pieces_and_runs, rename_all
 from slanted.partition.patch_kernels import SIDES, find_patches
 from slanted.refinement.move_kernels import off_plane_rows
 from slanted.regions.structure import Regions
@@ -76,8 +76,7 @@ def split_segments(
     number = np.empty(len(into), np.int32)
     number[kept] = np.arange(len(kept))
     parent = np.where(origin[kept] < regions.count, origin[kept], -1)
-    names = number[into]
-    share(len(pieces), lambda first, last: rename(pieces[first:last], names))
+    rename_all(pieces, number[into])
     return pieces, parent, core
 
 

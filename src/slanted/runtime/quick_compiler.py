@@ -45,14 +45,14 @@ def pipeline() -> Any:
     try:
         from slanted.runtime.few_passes import FewPasses
     except ImportError as error:
-        _give_up(error)
+        _State.fails = True
+        _tell_why(error)
         return None
     return FewPasses
 
 
-def _give_up(error: Exception) -> None:
-    """Compile kernels as Numba does from now on."""
-    _State.fails = True
+def _tell_why(error: Exception) -> None:
+    """Warn that kernels are compiled as Numba does it from now on."""
     unlike = f"Numba {__version__} is not as expected: {first_line(error)}"
     warn(f"kernels take longer to compile, since {unlike}")
 
@@ -115,7 +115,7 @@ class _Twins:
         except Exception:
             _State.fails = False
             raise
-        _give_up(error)
+        _tell_why(error)
         return compiled
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
