@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import zlib
-from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,9 @@ import pytest
 from batch.results import leftovers, published, result_files
 from slanted.batch.pairs import Pair, find_pairs
 from slanted.batch.run import run_batch
+from slanted.batch.work import run_job
 from slanted.errors import FileError
+from slanted.output import folder as module
 
 
 @pytest.fixture(scope="module")
@@ -46,18 +47,33 @@ def until(condition, seconds=600):
         time.sleep(0.01)
 
 
-def test_a_killed_worker_costs_its_pair_a_second_try(manifest, quick, reference, tmp_path):
-    killed, ended = [], []
+def die_once(job):
+    """Die when the files of one pair are written, but not yet where its result belongs."""
+    mark = job.output.parent / "killed"
+    if job.name == "many/03" and not mark.exists():
+        write = module.write_result
 
-    def kill(tally, record):
+        def write_and_die(*given):
+            write(*given)
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        module.write_result = write_and_die
+    return run_job(job)
+
+
+def test_a_killed_worker_costs_its_pair_a_second_try(
+    manifest, quick, reference, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("slanted.batch.run.run_job", die_once)
+    ended = []
+
+    def note(tally, record):
         if record is not None:
             ended.append(record["name"])
-        if len(ended) == 2 and not killed:
-            killed.append(active_children()[0].pid)
-            os.kill(killed[0], signal.SIGKILL)
 
-    tally = run_batch(find_pairs(manifest), tmp_path / "out", quick, workers=2, progress=kill)
-    assert killed
+    tally = run_batch(find_pairs(manifest), tmp_path / "out", quick, workers=2, progress=note)
+    assert (tmp_path / "killed").exists()
     assert (tally.done, tally.skipped, tally.failed) == (12, 0, 0)
     assert sorted(ended) == [f"many/{k:02d}" for k in range(12)]  # each once
     assert result_files(tmp_path / "out") == reference
